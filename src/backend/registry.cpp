@@ -8,6 +8,7 @@
 #include "backend/dry/install.h"
 #include "backend/peers.h"
 #include "backend/reference/install.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 
@@ -18,7 +19,7 @@ namespace {
 constexpr std::string_view gpu_prefix = "cuda:";
 
 [[noreturn]] void fail_unknown(std::string_view name) {
-  fail("unknown backend '{}'; there are: cpu, cuda:0, reference, dry", name);
+  fail("unknown backend '{}'; there are: cpu, cuda:0, reference, dry", beginning_of(name));
 }
 
 /// "cuda:1" or "cuda:1:tf32" -> 1.

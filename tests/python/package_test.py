@@ -6,68 +6,26 @@ end of the interpreter do no harm; libraries of other packages do not mix with o
 """
 import ast
 import asyncio
+import copy
 import importlib.util
 import itertools
 import json
 import logging
 import os
+import pickle
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-DRAGOMAN, PACKAGE = map(os.path.abspath, sys.argv[1:3])
-del sys.argv[1:3]
-sys.path.insert(0, PACKAGE)
-import dragoman  # noqa: E402  (found there)
-from dragoman import _dragoman  # noqa: E402
+from package_case import DRAGOMAN, LINES, PACKAGE, PackageTest, dragoman, python, run
+from dragoman import _dragoman  # found by package_case
 
-# 200 lines that somebody wrote, with all that occurs in them.
-LINES = [line for page in ("README.md", "docs/training.md", "docs/search.md")
-         for line in (ROOT / page).read_text(encoding="utf-8").splitlines() if line.strip()][:200]
-TRAIN = ("train -t s s -v v v -m m.safetensors --after 3u --dim-emb 16 --transformer-dim-ffn 16 --transformer-heads 2 "
-         "--enc-depth 1 --dec-depth 1 --cpu-threads 1 --quiet")
 SLOW = {"beam_size": 8, "min_length": 100_000, "max_length_add": 100_000}  # minutes
 NUMPY = importlib.util.find_spec("numpy") is not None
-
-
-def run(*command, text=None, expect=0, **more):
-    done = subprocess.run([str(word) for word in command], check=False, capture_output=True, encoding="utf-8",
-                          input=text, timeout=200, **more)
-    if done.returncode != expect:
-        raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    return done
-
-
-def python(program, *arguments, **more):
-    """Runs a program in a child that finds the package."""
-    return run(sys.executable, "-B", "-c", program, *arguments,
-               env=os.environ | {"PYTHONPATH": PACKAGE}, **more)
-
-
-class PackageTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.folder = Path(temporary.name)
-        cls.model = cls.folder / "m.safetensors"
-        (cls.folder / "s").write_text("\n".join(LINES) + "\n", encoding="utf-8")
-        cls.command("vocab", "train", "--input", "s", "--model", "v", "--size", "500")
-        cls.command(*TRAIN.split())
-        cls.translator = dragoman.Translator(cls.model, threads=2)
-        cls.addClassCleanup(cls.translator.close)
-        cls.expected = cls.command("translate", "-m", "m.safetensors", "--quiet", "-b", "3",
-                                   text="\n".join(LINES) + "\n").split("\n")[:-1]
-
-    @classmethod
-    def command(cls, *words, text=None):
-        return run(DRAGOMAN, *words, text=text, cwd=cls.folder).stdout
 
 
 class Translating(PackageTest):
@@ -116,6 +74,12 @@ class Translating(PackageTest):
 
     def test_takes_surrogates_as_other_ill_formed_text(self):
         self.assertEqual(*self.translator.translate(["a \ud800 b", "a \ufffd b"]))
+        vocabulary = dragoman.Vocabulary(self.folder / "v")
+        self.assertEqual(vocabulary.encode("a \ud800 b"), vocabulary.encode("a \ufffd b"))
+        self.assertEqual(vocabulary.encode_pieces("a \udcff b"), vocabulary.encode_pieces("a \ufffd b"))
+        self.assertEqual(vocabulary.decode_pieces(["a", "\ud800"]), vocabulary.decode_pieces(["a", "\ufffd"]))
+        with self.assertRaisesRegex(TypeError, "line: expected str, found b'a' of type bytes"):
+            vocabulary.encode(b"a")
 
     def test_streams_what_is_decided(self):
         long = {"beam_size": 1, "min_length": 400, "max_length_add": 400}
@@ -228,6 +192,26 @@ class Translating(PackageTest):
 
 
 class OtherThings(PackageTest):
+    def test_results_are_pickled_and_copied(self):
+        score = dragoman.evaluate(LINES, LINES, metrics=["ter"], confidence=True)["ter"]
+        found = [self.translator.translate(LINES[0], n_best=1)[0], dragoman.Scorer(self.model).score(["a"], ["b"])[0],
+                 score, dragoman.evaluate(LINES, LINES, metrics=["ter"])["ter"]]
+        for value in found:
+            names = [name for name in dir(value) if not name.startswith("_")]
+            for copied in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy([value])[0]):
+                self.assertIs(type(copied), type(value))
+                self.assertEqual(repr(copied), repr(value))
+                for name in names:
+                    self.assertEqual(getattr(copied, name), getattr(value, name), name)
+        vocabulary = dragoman.ModelFile(self.model).source_vocabulary
+        for copied in (pickle.loads(pickle.dumps(vocabulary)), copy.copy(vocabulary), copy.deepcopy(vocabulary)):
+            self.assertEqual(copied.encode(LINES[3]), vocabulary.encode(LINES[3]))
+        error = pickle.loads(pickle.dumps(dragoman.Error("wrong", "do this")))
+        self.assertEqual((str(error), error.hint), ("wrong", "do this"))
+        for machine in (self.translator, dragoman.Scorer(self.model)):
+            with self.assertRaisesRegex(TypeError, "cannot pickle.*(Translator|Scorer)"):
+                pickle.dumps(machine)
+
     def test_scores_as_the_command_does(self):
         for name, lines in (("from", LINES[:-1]), ("to", LINES[1:])):
             (self.folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,11 +1,13 @@
 from typing import Callable, Optional, Sequence
 
+from ._arguments import Path
+
 __version__: str
 
 class Vocabulary:
     """Converts text to ids of pieces and back."""
 
-    def __init__(self, path: str) -> None: ...
+    def __init__(self, path: Path) -> None: ...
     def encode(self, line: str) -> list[int]: ...
     def encode_pieces(self, line: str) -> list[str]: ...
     def decode(self, ids: Sequence[int]) -> str: ...
@@ -66,11 +68,11 @@ class Translator:
     def __init__(
         self,
         *,
-        models: Sequence[str],
+        models: Sequence[bytes],
         weights: Sequence[float],
         precision: str,
-        shortlist: str,
-        vocabs: Sequence[str],
+        shortlist: bytes,
+        vocabs: Sequence[bytes],
         source_lang: str,
         target_lang: str,
         max_length: int,
@@ -100,10 +102,10 @@ class Scorer:
     def __init__(
         self,
         *,
-        model: str,
+        model: bytes,
         mini_batch_words: int,
         max_length: int,
-        vocabs: Sequence[str],
+        vocabs: Sequence[bytes],
         source_lang: str,
         target_lang: str,
         device: str,
@@ -149,7 +151,7 @@ class FileTensor:
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
 class ModelFile:
-    def __init__(self, path: str, *, vocabs: Sequence[str], source_lang: str, target_lang: str) -> None: ...
+    def __init__(self, path: bytes, *, vocabs: Sequence[bytes], source_lang: str, target_lang: str) -> None: ...
     @property
     def config_json(self) -> str: ...
     @property

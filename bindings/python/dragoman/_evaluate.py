@@ -1,18 +1,18 @@
 from __future__ import annotations
 
-from typing import Sequence, cast
+from typing import Iterable, cast
 
 from . import _dragoman
+from ._arguments import list_of, text_of, texts_of, truth_value, whole_number
 from ._dragoman import MetricScore
-from ._machine import log
-from ._text import texts_of
+from ._log import log
 
 
 def evaluate(
-    hypotheses: Sequence[str],
-    references: Sequence[str] | Sequence[Sequence[str]],
+    hypotheses: Iterable[str],
+    references: Iterable[str] | Iterable[Iterable[str]],
     *,
-    metrics: Sequence[str] = ("bleu", "chrf"),
+    metrics: Iterable[str] = ("bleu", "chrf"),
     tokenize: str = "13a",
     lowercase: bool = False,
     confidence: bool = False,
@@ -23,18 +23,17 @@ def evaluate(
     ``references`` are as many lines as hypotheses, or several such lists. ``metrics`` are of bleu, chrf, chrf++, ter,
     rouge (which gives rouge1, rouge2 and rougeL), exact and evalb; ``tokenize`` is for BLEU: 13a, intl, char or none.
     """
-    if isinstance(hypotheses, str) or isinstance(references, str):
-        raise TypeError("hypotheses and references are lists of lines")
-    one = all(isinstance(line, str) for line in references)
-    lists = cast("Sequence[Sequence[str]]", [references] if one else references)
+    given = list_of(references, "references", "lines")
+    one = all(isinstance(line, str) for line in given)
+    lists = cast("list[Iterable[str]]", [given] if one else given)
     scores = _dragoman.evaluate(
         hypotheses=texts_of(hypotheses, "hypotheses"),
         references=[texts_of(lines, "references") for lines in lists],
-        metrics=list(metrics),
-        tokenize=tokenize,
-        lowercase=lowercase,
-        confidence=confidence,
-        threads=threads,
+        metrics=texts_of(metrics, "metrics", "names"),
+        tokenize=text_of(tokenize, "tokenize"),
+        lowercase=truth_value(lowercase, "lowercase"),
+        confidence=truth_value(confidence, "confidence"),
+        threads=whole_number(threads, "threads"),
         log=log,
     )
     return {score.name: score for score in scores}

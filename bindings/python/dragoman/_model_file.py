@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import json
-import os
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Iterable
 
 from . import _dragoman
+from ._arguments import Path, file_name, file_names, languages
 from ._dragoman import Vocabulary
-from ._machine import Path, languages
 
 if TYPE_CHECKING:
     import numpy
@@ -19,12 +18,12 @@ class ModelFile:
         self,
         path: Path,
         *,
-        vocabs: Sequence[Path] = (),
+        vocabs: Iterable[Path] = (),
         source_lang: str | None = None,
         target_lang: str | None = None,
     ) -> None:
         self._file = _dragoman.ModelFile(
-            os.fspath(path), vocabs=[os.fspath(v) for v in vocabs], **languages(source_lang, target_lang)
+            file_name(path, "path"), vocabs=file_names(vocabs, "vocabs"), **languages(source_lang, target_lang)
         )
 
     @property

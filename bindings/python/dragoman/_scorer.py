@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import os
-from typing import Sequence
+from typing import Iterable
 
 from . import _dragoman
+from ._arguments import Path, file_name, file_names, languages, list_of, text_of, texts_of, whole_number
 from ._dragoman import ScoredPair
-from ._machine import Path, languages, log
-from ._text import texts_of
+from ._log import log
 
 _pairs_at_once = 256  # between these, Ctrl-C is seen
 
@@ -22,25 +21,25 @@ class Scorer:
         threads: int = 0,
         mini_batch_words: int = 4096,
         max_length: int = 10_000,
-        vocabs: Sequence[Path] = (),
+        vocabs: Iterable[Path] = (),
         source_lang: str | None = None,
         target_lang: str | None = None,
     ) -> None:
         self._scorer = _dragoman.Scorer(
-            model=os.fspath(model),
-            mini_batch_words=mini_batch_words,
-            max_length=max_length,
-            vocabs=[os.fspath(path) for path in vocabs],
-            device=device,
-            threads=threads,
+            model=file_name(model, "model"),
+            mini_batch_words=whole_number(mini_batch_words, "mini_batch_words", bits=64),
+            max_length=whole_number(max_length, "max_length"),
+            vocabs=file_names(vocabs, "vocabs"),
+            device=text_of(device, "device"),
+            threads=whole_number(threads, "threads"),
             log=log,
             **languages(source_lang, target_lang),
         )
 
-    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[ScoredPair]:
+    def score(self, sources: Iterable[str], targets: Iterable[str]) -> list[ScoredPair]:
         """The scores of the pairs, in their order; each depends on its pair alone. Many at once are faster."""
-        if isinstance(sources, str) or isinstance(targets, str):
-            raise TypeError("sources and targets are lists of lines")
+        sources = list_of(sources, "sources", "lines")
+        targets = list_of(targets, "targets", "lines")
         if len(sources) != len(targets):
             raise ValueError(f"there are {len(sources)} sources and {len(targets)} targets, expected equal numbers")
         scored: list[ScoredPair] = []

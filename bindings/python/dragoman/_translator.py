@@ -8,10 +8,10 @@ from collections import deque
 from typing import TYPE_CHECKING, AsyncIterator, Callable, Iterable, Iterator, List, Sequence, TypedDict, Union, overload
 
 from . import _dragoman
+from ._arguments import Path, file_name, file_names, languages, list_of, number, shown, text_of, texts_of, whole_number
 from ._dragoman import Translation
 from ._error import Error
-from ._machine import Path, languages, log
-from ._text import text_of, texts_of
+from ._log import log
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -49,28 +49,28 @@ class Translator:
 
     def __init__(
         self,
-        model: Path | Sequence[Path],
+        model: Path | Iterable[Path],
         *,
         device: str = "cpu",
         threads: int = 0,
         precision: str = "auto",
-        weights: Sequence[float] = (),
+        weights: Iterable[float] = (),
         shortlist: Path | None = None,
-        vocabs: Sequence[Path] = (),
+        vocabs: Iterable[Path] = (),
         source_lang: str | None = None,
         target_lang: str | None = None,
         max_length: int = 1000,
     ) -> None:
-        models = [model] if isinstance(model, (str, os.PathLike)) else model
+        models = [model] if isinstance(model, (str, bytes, os.PathLike)) else model
         self._translator = _dragoman.Translator(
-            models=[os.fspath(path) for path in models],
-            weights=list(weights),
-            precision=precision,
-            shortlist=os.fspath(shortlist) if shortlist is not None else "",
-            vocabs=[os.fspath(path) for path in vocabs],
-            max_length=max_length,
-            device=device,
-            threads=threads,
+            models=file_names(models, "model"),
+            weights=[number(weight, "weights") for weight in list_of(weights, "weights", "numbers")],
+            precision=text_of(precision, "precision"),
+            shortlist=file_name(shortlist, "shortlist") if shortlist is not None else b"",
+            vocabs=file_names(vocabs, "vocabs"),
+            max_length=whole_number(max_length, "max_length"),
+            device=text_of(device, "device"),
+            threads=whole_number(threads, "threads"),
             log=log,
             **languages(source_lang, target_lang),
         )
@@ -101,7 +101,7 @@ class Translator:
         ``read_ahead`` lines ahead at most. ``prefix`` is how the translation of a single line begins.
         """
         options = _search_options(search)
-        if isinstance(lines, str):
+        if isinstance(lines, (str, bytes)):  # bytes are refused
             return _results(self._submit([lines], prefix, options), options)[0]
         if prefix:
             raise TypeError("prefix is for the translation of one line")
@@ -170,7 +170,7 @@ class Translator:
     ) -> Result | list[Result]:
         """The same for coroutines: a line, or several lines to a list. Cancelling the task cancels the translation."""
         options = _search_options(search)
-        if isinstance(lines, str):
+        if isinstance(lines, (str, bytes)):  # bytes are refused
             return (await self._await([lines], prefix, options))[0]
         if prefix:
             raise TypeError("prefix is for the translation of one line")
@@ -221,14 +221,14 @@ def _search_options(search: SearchKeywords) -> _dragoman.SearchOptions:
     options = _dragoman.SearchOptions()
     for name, value in search.items():
         if name not in SearchKeywords.__annotations__:
-            raise TypeError(f"there is no option '{name}', only {', '.join(SearchKeywords.__annotations__)}")
+            raise TypeError(f"there is no option {shown(name)}, only {', '.join(SearchKeywords.__annotations__)}")
         kind = type(getattr(options, name))
         try:
             setattr(options, name, value)
         except TypeError:  # of pybind11, which does not name the option
             if isinstance(value, int) and kind in (int, float):
-                raise Error(f"{name}: {value} is out of range") from None
-            raise TypeError(f"{name} is {value!r}, expected {kind.__name__}") from None
+                raise Error(f"{name}: {shown(value)} is out of range") from None
+            raise TypeError(f"{name} is {shown(value)}, expected {kind.__name__}") from None
     return options
 
 

@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <string_view>
 
 namespace dragoman::python {
 
@@ -15,6 +16,12 @@ void add_model_file(py::module_& module);
 void add_scorer(py::module_& module);
 void add_translator(py::module_& module);
 void add_vocabulary(py::module_& module);
+
+/// A message for Python. A file name in it need not be UTF-8: other bytes are written as \xff.
+inline py::str message_of(std::string_view text) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(text.data(), py::ssize_t(text.size()), "backslashreplace"));
+}
 
 /// A Python object that threads without the interpreter's lock may hold, copy and release.
 using SharedObject = std::shared_ptr<py::object>;

@@ -10,7 +10,7 @@ std::shared_ptr<Engine> engine_of(const Machine& machine) {
                     .log = [log = shared(machine.log)](LogLevel level, std::string_view message) {
                       const py::gil_scoped_acquire lock;
                       try {
-                        (*log)(level == LogLevel::warning, py::str(message.data(), message.size()));
+                        (*log)(level == LogLevel::warning, message_of(message));
                       } catch (py::error_already_set& error) {
                         error.discard_as_unraisable("a log of dragoman");
                       }

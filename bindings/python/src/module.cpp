@@ -10,7 +10,7 @@ void raise(std::exception_ptr exception) {  // NOLINT(performance-unnecessary-va
     if (exception) std::rethrow_exception(exception);
   } catch (const Error& error) {
     const py::object type = py::module_::import("dragoman._error").attr("Error");
-    PyErr_SetObject(type.ptr(), type(error.what(), error.hint()).ptr());
+    PyErr_SetObject(type.ptr(), type(message_of(error.what()), message_of(error.hint())).ptr());
   }
 }
 

@@ -45,9 +45,14 @@ void add_scorer(py::module_& module) {
   py::class_<ScoredPair>(module, "ScoredPair", "The scores of a pair of lines.")
       .def_readonly("log_prob", &ScoredPair::log_prob)
       .def_readonly("token_log_probs", &ScoredPair::token_log_probs)
-      .def("__repr__", [](const ScoredPair& s) {
-        return "ScoredPair(log_prob=" + std::string(py::repr(py::float_(s.log_prob))) + ")";
-      });
+      .def("__repr__",
+           [](const ScoredPair& s) {
+             return "ScoredPair(log_prob=" + std::string(py::repr(py::float_(s.log_prob))) + ")";
+           })
+      .def(py::pickle([](const ScoredPair& s) { return py::make_tuple(s.log_prob, s.token_log_probs); },
+                      [](const py::tuple& state) {
+                        return ScoredPair{state[0].cast<double>(), state[1].cast<std::vector<float>>()};
+                      }));
   py::class_<PythonScorer>(module, "Scorer")
       .def(py::init([](std::string model, int64_t mini_batch_words, int max_length, std::vector<std::string> vocabs,
                        std::string source_lang, std::string target_lang, std::string device, int threads,

@@ -3,24 +3,46 @@
 #include "bindings/python/src/bindings.h"
 
 namespace dragoman::python {
+namespace {
+
+// A text or a file name as the package's Python files check and convert them.
+std::string converted(const char* function, const py::object& value, const char* argument) {
+  return py::module_::import("dragoman._arguments").attr(function)(value, argument).cast<std::string>();
+}
+std::string line_of(const py::object& line) { return converted("text_of", line, "line"); }
+
+Vocabulary load(const py::object& path) { return Vocabulary::load(converted("file_name", path, "path")); }
+
+std::string decode_pieces(const Vocabulary& v, const py::object& pieces) {
+  const py::object texts = py::module_::import("dragoman._arguments").attr("texts_of")(pieces, "pieces", "pieces");
+  return v.decode_pieces(texts.cast<std::vector<std::string>>());
+}
+
+// Its model, for pickle and copy.
+py::bytes state_of(const Vocabulary& v) { return v.bytes(); }
+Vocabulary from_state(const py::bytes& state) { return Vocabulary::from_bytes(state, "a pickled vocabulary"); }
+
+}  // namespace
 
 void add_vocabulary(py::module_& module) {
   using namespace py::literals;
   py::class_<Vocabulary>(module, "Vocabulary")
-      .def(py::init(&Vocabulary::load), "path"_a)
+      .def(py::init(&load), "path"_a)
       .def(
-          "encode", [](const Vocabulary& v, const std::string& line) { return v.encode(line); }, "line"_a)
+          "encode", [](const Vocabulary& v, const py::object& line) { return v.encode(line_of(line)); }, "line"_a)
       .def(
-          "encode_pieces", [](const Vocabulary& v, const std::string& line) { return v.encode_pieces(line); }, "line"_a)
+          "encode_pieces", [](const Vocabulary& v, const py::object& line) { return v.encode_pieces(line_of(line)); },
+          "line"_a)
       .def(
           "decode", [](const Vocabulary& v, const std::vector<int32_t>& ids) { return v.decode(ids); }, "ids"_a)
-      .def("decode_pieces", &Vocabulary::decode_pieces, "pieces"_a)
+      .def("decode_pieces", decode_pieces, "pieces"_a)
       .def("piece", &Vocabulary::piece, "id"_a)
       .def("__len__", &Vocabulary::size)
       .def_property_readonly("unk_id", &Vocabulary::unk)
       .def_property_readonly("bos_id", &Vocabulary::bos)
       .def_property_readonly("eos_id", &Vocabulary::eos)
-      .def_property_readonly("pad_id", &Vocabulary::pad);
+      .def_property_readonly("pad_id", &Vocabulary::pad)
+      .def(py::pickle(&state_of, &from_state));
 }
 
 }  // namespace dragoman::python

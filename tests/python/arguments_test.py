@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""The Python package takes file names of any bytes and iterables of any kind; its errors name the argument and are short.
+
+    arguments_test.py DRAGOMAN FOLDER_OF_THE_PACKAGE
+"""
+import os
+import unittest
+from pathlib import Path
+
+from package_case import LINES, PackageTest, dragoman
+
+
+class Arguments(PackageTest):
+    def test_file_names_need_not_be_utf_8(self):
+        name = os.fsencode(self.folder) + b"/m\xff.safetensors"
+        vocabulary = os.fsencode(self.folder) + b"/v\xff"
+        for link, target in ((name, self.model), (vocabulary, self.folder / "v")):
+            os.symlink(target, link)
+            self.addCleanup(os.unlink, link)
+        line = "a \ud800 house"
+        for path in (name, os.fsdecode(name), Path(os.fsdecode(name))):
+            self.assertTrue(dragoman.ModelFile(path).source_vocabulary.encode("a"))
+            self.assertEqual(len(dragoman.Scorer(path, threads=1).score([line], [line])), 1)
+            with dragoman.Translator([path], threads=1) as translator:
+                self.assertEqual(translator.translate(line), self.translator.translate(line))
+            for kind in (dragoman.Translator, dragoman.Scorer, dragoman.ModelFile):
+                with self.assertRaisesRegex(dragoman.Error, r"m\\xff\.safetensors/none"):
+                    kind(os.path.join(path, b"none" if isinstance(path, bytes) else "none"))
+        self.assertEqual(len(dragoman.Vocabulary(vocabulary)), 500)
+        with self.assertRaisesRegex(dragoman.Error, r"v\\xff2: cannot be opened"):
+            dragoman.Vocabulary(vocabulary + b"2")
+        with self.assertRaisesRegex(ValueError, r"model: 'a\\ud800' is not a file name: surrogates not allowed"):
+            dragoman.Translator("a\ud800")
+        with self.assertRaisesRegex(ValueError, r"path: 'a\\x00b' is not a file name: it contains a null character"):
+            dragoman.Vocabulary("a\0b")
+
+    def test_a_text_alone_is_no_list(self):
+        for argument, value in (("vocabs", "ab"), ("vocabs", Path("ab")), ("weights", "12")):
+            with self.assertRaisesRegex(TypeError, f"{argument}: expected a list of .*'{value}'"):
+                dragoman.Translator(self.model, **{argument: value})
+        for argument, arguments in (("metrics", {"metrics": "bleu"}), ("hypotheses", {"hypotheses": "a"}),
+                                    ("references", {"references": "a"}), ("references", {"references": ["a", ["a"]]})):
+            with self.assertRaisesRegex(TypeError, f"{argument}: expected a list of (names|lines), found '"):
+                dragoman.evaluate(**{"hypotheses": ["a"], "references": ["a"]} | arguments)
+        scorer = dragoman.Scorer(self.model, threads=1)
+        for sources, targets, argument in (("a", ["b"], "sources"), (["a"], b"b", "targets")):
+            with self.assertRaisesRegex(TypeError, f"{argument}: expected a list of lines, found b?'"):
+                scorer.score(sources, targets)
+        with self.assertRaisesRegex(TypeError, "lines: expected str, found b'abc' of type bytes"):
+            self.translator.translate(b"abc")
+
+    def test_iterators_are_read_once_and_whole(self):
+        lists = dragoman.evaluate(self.expected, [LINES, self.expected[::-1]])
+        iterators = dragoman.evaluate(iter(self.expected), (iter(lines) for lines in (LINES, self.expected[::-1])),
+                                      metrics=iter(["bleu", "chrf"]))
+        self.assertEqual({m: float(s) for m, s in iterators.items()}, {m: float(s) for m, s in lists.items()})
+        self.assertAlmostEqual(float(dragoman.evaluate(iter(LINES), iter(LINES))["bleu"]), 100)
+        pair = [self.model, self.model]
+        with dragoman.Translator(iter(pair), weights=iter([1, 0]), threads=1) as translator:
+            self.assertTrue(translator.translate("a house"))
+        scorer = dragoman.Scorer(self.model, threads=2)
+        self.assertEqual([s.log_prob for s in scorer.score(iter(LINES), iter(LINES))],
+                         [s.log_prob for s in scorer.score(LINES, LINES)])
+
+    def test_messages_name_the_argument_and_are_short(self):
+        long = "x" * 10_000
+        lines = ["a"] * 10_000
+        for kind, text, call in (
+                (TypeError, "threads is '2', expected int", lambda: dragoman.Translator(self.model, threads="2")),
+                (dragoman.Error, "threads: 10{40} is out", lambda: dragoman.Scorer(self.model, threads=10**40)),
+                (dragoman.Error, "threads: a long int is out", lambda: dragoman.Scorer(self.model, threads=10**5000)),
+                (TypeError, "threads is 'x", lambda: dragoman.evaluate(lines, lines, threads=long)),
+                (TypeError, "lowercase is None, expected bool", lambda: dragoman.evaluate(lines, lines, lowercase=None)),
+                (TypeError, "tokenize: expected str", lambda: dragoman.evaluate(lines, lines, tokenize=lines)),
+                (dragoman.Error, "metrics is 'x", lambda: dragoman.evaluate(lines, lines, metrics=[long])),
+                (TypeError, "vocabs: expected a list", lambda: dragoman.ModelFile(self.model, vocabs=long)),
+                (TypeError, "weights: expected num", lambda: dragoman.Translator(self.model, weights=[long])),
+                (dragoman.Error, "precision is 'x", lambda: dragoman.Translator(self.model, precision=long)),
+                (dragoman.Error, "'x+…'", lambda: dragoman.Translator(self.model, device=long)),
+                (TypeError, "no option 'x", lambda: self.translator.translate("a", **{long: 1})),
+                (dragoman.Error, "beam_size: a long int is out", lambda: self.translator.translate("a", beam_size=10**5000)),
+                (TypeError, "beam_size is 'x", lambda: self.translator.translate("a", beam_size=long)),
+                (dragoman.Error, "rule is 'x", lambda: self.translator.translate("a", rule=long)),
+                (TypeError, "prefix: expected str", lambda: self.translator.translate("a", prefix=lines))):
+            with self.assertRaisesRegex(kind, text) as caught:
+                call()
+            self.assertLess(len(str(caught.exception)), 500)
+
+
+if __name__ == "__main__":
+    unittest.main()
