@@ -11,7 +11,8 @@ namespace {
 
 using Ids = std::unordered_map<std::string_view, int32_t>;
 
-std::unique_ptr<const Segmentation> segmentation_of(const ListedVocabulary& v, const std::string& name) {
+std::unique_ptr<const Segmentation> segmentation_of(const ListedVocabulary& v, const std::string& vocabulary) {
+  const std::string& name = v.model_name.empty() ? vocabulary : v.model_name;
   switch (v.segmentation) {
     case SegmentationKind::sentencepiece:
       return sentencepiece_segmentation(v.model, name);

@@ -22,6 +22,7 @@ struct ListedVocabulary {
   SpecialPieces special = {};            // unk and eos are required
   std::vector<std::string> pieces = {};  // by id, without duplicates; any bytes but NUL
   std::string model = {};                // a SentencePiece model, or subword-nmt's file of merges; empty for tokens
+  std::string model_name = {};           // what messages call the model; empty: as the vocabulary
 };
 
 /// Extends the list to the number of rows of a model; the added pieces are never used.

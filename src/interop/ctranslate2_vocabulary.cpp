@@ -28,7 +28,7 @@ Pieces pieces_of_list(const std::string& text, const std::string& name) {
 }
 
 Pieces load_list(const FileSet& folder, const std::string& name) {
-  const std::string path = folder.path() + "/" + name;
+  const std::string path = folder.path_of(name);
   return name.ends_with(".json") ? pieces_of_list(folder.text(name), path) : pieces_of_lines(folder.text(name), path);
 }
 
@@ -54,6 +54,7 @@ Vocabulary vocabulary(const Pieces& pieces, const SpecialIds& special, Splitting
   v.segmentation = splitting.kind;
   v.pieces = pieces;
   v.model = std::move(splitting.model);
+  v.model_name = std::move(splitting.path);
   v.special.unk = special.unk, v.special.bos = special.bos;
   v.special.eos = special.eos, v.special.pad = special.pad;
   for (size_t id = 0; id < pieces.size(); ++id)

@@ -217,6 +217,7 @@ Vocabularies vocabularies_of(const std::string& path, const std::vector<std::str
     v.segmentation = splitting.kind;
     v.pieces = pieces_of_fairseq(read_file(dictionary), dictionary);
     v.model = std::move(splitting.model);
+    v.model_name = std::move(splitting.path);
     v.special.unk = m.special.unk, v.special.bos = m.special.bos;
     v.special.eos = m.special.eos, v.special.pad = m.special.pad;
     sides.push_back(Vocabulary::from_list(std::move(v), dictionary));

@@ -15,6 +15,8 @@ FileSet FileSet::of_archive(const ZipFile& archive, const std::string& prefix) {
   return {archive.path() + (prefix.empty() ? "" : "/" + prefix), archive, prefix};
 }
 
+std::string FileSet::path_of(const std::string& name) const { return path_ + (path_.ends_with('/') ? "" : "/") + name; }
+
 bool FileSet::has(const std::string& name) const {
   if (!archive_) return fs::is_regular_file(fs::path(path_) / name);
   return std::ranges::find(archive_->entries(), prefix_ + name, &ZipFile::Entry::name) != archive_->entries().end();
@@ -42,7 +44,7 @@ std::optional<std::string> FileSet::first_of(std::initializer_list<const char*> 
 }
 
 FileSet FileSet::inside(const std::string& name) const {
-  return {path_ + (path_.ends_with('/') ? "" : "/") + name, archive_, archive_ ? prefix_ + name + "/" : ""};
+  return {path_of(name), archive_, archive_ ? prefix_ + name + "/" : ""};
 }
 
 }  // namespace dragoman

@@ -23,6 +23,8 @@ class FileSet {
   static FileSet of_archive(const ZipFile& archive, const std::string& prefix);
 
   const std::string& path() const { return path_; }
+  /// For messages.
+  std::string path_of(const std::string& name) const;
   bool has(const std::string& name) const;
   /// Error if there is no such file.
   FileBytes bytes(const std::string& name) const;

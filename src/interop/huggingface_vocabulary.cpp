@@ -15,11 +15,15 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::string sentencepiece_of(const fs::path& folder, const char* name) {
+struct SplittingModel {
+  std::string path, bytes;
+};
+
+SplittingModel sentencepiece_of(const fs::path& folder, const char* name) {
   if (!fs::exists(folder / name))
     throw Error(fmt::format("{} has no {}, which splits text into pieces", folder.string(), name),
                 "download it into the same folder; newer versions of transformers do not save it");
-  return read_file(folder / name);
+  return {folder / name, read_file(folder / name)};
 }
 
 int unknown_piece(const std::vector<std::string>& pieces, const std::string& where) {
@@ -32,13 +36,14 @@ int unknown_piece(const std::vector<std::string>& pieces, const std::string& whe
 constexpr int64_t most_unused = 1 << 16;
 
 Vocabulary vocabulary_of(const ModelConfig& c, std::vector<std::string> pieces, std::vector<int32_t> control,
-                         std::string sentencepiece, int rows, const std::string& where) {
+                         SplittingModel sentencepiece, int rows, const std::string& where) {
   ListedVocabulary v;
   v.segmentation = SegmentationKind::sentencepiece;
   v.pieces = std::move(pieces);
   v.special = {.unk = c.special.unk, .bos = c.special.bos, .eos = c.special.eos, .pad = c.special.pad};
   v.special.control.assign(control.begin(), control.end());
-  v.model = std::move(sentencepiece);
+  v.model = std::move(sentencepiece.bytes);
+  v.model_name = std::move(sentencepiece.path);
   const int64_t listed = int64_t(v.pieces.size());
   require(listed <= rows && rows <= listed + most_unused, "{} has {} pieces, but the model's configuration says {}",
           where, listed, rows);
@@ -90,8 +95,8 @@ AddedTokens added_tokens(const fs::path& folder, int64_t next) {
 }
 
 // fairseq's ids: <s>, <pad>, </s> and <unk>, then the pieces that follow <unk>, <s> and </s> in the model.
-std::vector<std::string> pieces_of_fairseq(const std::string& sentencepiece, const std::string& where) {
-  const Vocabulary model = Vocabulary::from_bytes(sentencepiece, where);
+std::vector<std::string> pieces_of_fairseq(const SplittingModel& sentencepiece) {
+  const Vocabulary model = Vocabulary::from_bytes(sentencepiece.bytes, sentencepiece.path);
   std::vector<std::string> pieces = {"<s>", "<pad>", "</s>", "<unk>"};
   for (int id = 3; id < model.size(); ++id) pieces.push_back(model.piece(id));
   return pieces;
@@ -99,11 +104,9 @@ std::vector<std::string> pieces_of_fairseq(const std::string& sentencepiece, con
 
 // One vocabulary for all languages, with one piece per language.
 Vocabularies multilingual_vocabularies(const fs::path& folder, const JsonObject& config, ModelConfig& m) {
-  const char* name = "sentencepiece.bpe.model";
-  const std::string sentencepiece = sentencepiece_of(folder, name);
+  const SplittingModel sentencepiece = sentencepiece_of(folder, "sentencepiece.bpe.model");
   const fs::path list = folder / "vocab.json";
-  auto pieces =
-      fs::exists(list) ? pieces_of_json(read_file(list), list) : pieces_of_fairseq(sentencepiece, folder / name);
+  auto pieces = fs::exists(list) ? pieces_of_json(read_file(list), list) : pieces_of_fairseq(sentencepiece);
   m.special.unk = unknown_piece(pieces, list);
   std::vector<int32_t> control;
   for (const auto& [id, text] : added_tokens(folder, int64_t(pieces.size()))) {

@@ -43,6 +43,7 @@ Vocabulary load_vocabulary(const std::string& path, const char* side, int rows) 
     if (!std::filesystem::exists(splits)) continue;
     v.segmentation = kind;
     v.model = read_file(splits);
+    v.model_name = splits;
     break;
   }
   if (v.segmentation != SegmentationKind::sentencepiece)

@@ -150,6 +150,7 @@ Vocabularies vocabularies_of(const PickleFields& vocab, const std::string& path,
     v.segmentation = splitting.kind;
     v.pieces = pieces[side];
     v.model = std::move(splitting.model);
+    v.model_name = std::move(splitting.path);
     v.special.unk = m.special.unk, v.special.bos = m.special.bos;
     v.special.eos = m.special.eos, v.special.pad = m.special.pad;
     sides.push_back(Vocabulary::from_list(std::move(v), vocab.where()));

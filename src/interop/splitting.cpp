@@ -29,23 +29,24 @@ std::string without_counts(const std::string& merges) {
   return pairs;
 }
 
-Splitting splitting_of(std::string text, bool merges) {
-  if (merges) return {SegmentationKind::bpe, without_counts(text)};
-  return {SegmentationKind::sentencepiece, std::move(text)};
+Splitting splitting_of(std::string text, bool merges, std::string path) {
+  if (merges) return {SegmentationKind::bpe, without_counts(text), std::move(path)};
+  return {SegmentationKind::sentencepiece, std::move(text), std::move(path)};
 }
 
 }  // namespace
 
 Splitting load_splitting(const std::string& path) {
-  return splitting_of(read_file(path), are_merges(std::filesystem::path(path).filename()));
+  return splitting_of(read_file(path), are_merges(std::filesystem::path(path).filename()), path);
 }
 
 Splitting find_splitting(const FileSet& texts, const std::string& side) {
   for (const std::string& name :
        {side + ".spm", std::string("sentencepiece.model"), std::string("sentencepiece.bpe.model"),
         std::string("spm.model"), side + ".bpe", std::string("bpecodes"), std::string("code")})
-    if (texts.has(name)) return splitting_of(texts.text(name), are_merges(name));
-  if (texts.has("bpe.model")) return splitting_of(texts.text("bpe.model"), true);  // of Argos
+    if (texts.has(name)) return splitting_of(texts.text(name), are_merges(name), texts.path_of(name));
+  if (texts.has("bpe.model"))
+    return splitting_of(texts.text("bpe.model"), true, texts.path_of("bpe.model"));  // of Argos
   return {};
 }
 

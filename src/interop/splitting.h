@@ -12,6 +12,7 @@ namespace dragoman {
 struct Splitting {
   SegmentationKind kind = SegmentationKind::tokens;
   std::string model = {};
+  std::string path = {};  // of its file, for messages
 };
 
 /// Loads a SentencePiece model, or the merges of subword-nmt or fastBPE (recognised by the file name: "….bpe",

@@ -236,6 +236,14 @@ TEST(Argos, IsAFolderWithAModelInIt) {
   EXPECT_NE(file.vocabularies().source.decode(std::vector<int32_t>{2, 3}), "a b");  // as tokens are joined
 }
 
+TEST(Argos, NamesTheSentencePieceModelThatIsBroken) {
+  TemporaryFolder folder;
+  make_package(folder);
+  folder.make("metadata.json", "{}");
+  const std::string path = folder.make("sentencepiece.model", "broken");
+  EXPECT_EQ(complaint(folder / ""), path + " is text, expected a SentencePiece model");
+}
+
 TEST(Argos, NamesThePieceThatTranslationsBeginWith) {
   TemporaryFolder folder;
   make_package(folder);

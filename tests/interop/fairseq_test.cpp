@@ -184,6 +184,11 @@ TEST_F(OldFairseq, SplitsTextBySentencePiece) {
   EXPECT_GT(known, 0);
 }
 
+TEST_F(OldFairseq, NamesTheSentencePieceModelThatIsBroken) {
+  const std::string path = folder.make("sentencepiece.bpe.model", "broken");
+  EXPECT_EQ(complaint(), path + " is text, expected a SentencePiece model");
+}
+
 TEST_F(OldFairseq, RefusesByNameWhatIsAnotherModel) {
   replace("transformer", "translator_");
   EXPECT_THAT(complaint(), HasSubstr("checkpoint_best.pt: args: arch is translator_, expected transformer"));

@@ -193,6 +193,13 @@ TEST_F(MarianMt, RefusesByNameWhatIsAnotherModel) {
   EXPECT_THAT(complaint(), HasSubstr("decoder_start_token_id is 7"));
 }
 
+TEST_F(MarianMt, NamesTheSentencePieceModelThatIsBroken) {
+  for (const std::string name : {"target.spm", "source.spm"}) {
+    folder.make(name, sentencepiece().substr(0, 5000));
+    EXPECT_EQ(complaint(), folder / name + " is not a SentencePiece model, or is truncated");
+  }
+}
+
 TEST_F(MarianMt, TakesOnlyWholeNumbersForNumbers) {
   set("encoder_attention_heads", "2.0");
   EXPECT_EQ(complaint(), "");
@@ -270,6 +277,11 @@ TEST_F(M2M100, SaysWhichLanguageIsMissing) {
   EXPECT_THAT(complaint({.languages = {"en", "xx"}}), HasSubstr("--target-lang xx: "));
 }
 
+TEST_F(M2M100, NamesTheSentencePieceModelThatIsBroken) {
+  const std::string path = folder.make("sentencepiece.bpe.model", "broken");
+  EXPECT_EQ(complaint(), path + " is text, expected a SentencePiece model");
+}
+
 // Text is never a language; a translation does not show its own.
 TEST_F(M2M100, HasPiecesOfLanguagesThatAreNoText) {
   const Vocabularies v = open_model(path()).vocabularies();
@@ -299,6 +311,11 @@ TEST_F(MBart, TakesItsLanguagesFromWhereverTheyAre) {
   EXPECT_EQ(open_model(path(), english_to_french).config().generation.target_language_id, first + 1);
   folder.make("tokenizer.json", R"({"added_tokens": [{"id": 7000, "content": "__en__"}]})");
   EXPECT_THAT(complaint(), HasSubstr("its added token __en__ has the id 7000"));
+}
+
+TEST_F(MBart, NamesTheSentencePieceModelThatIsBroken) {
+  const std::string path = folder.make("sentencepiece.bpe.model", "broken");
+  EXPECT_EQ(complaint(), path + " is text, expected a SentencePiece model");
 }
 
 TEST_F(MBart, MayHaveItsLanguageAtTheEndOfTheSource) {

@@ -106,6 +106,15 @@ TEST(MarianModel, NeedsTheVocabulariesThatItWasTrainedWith) {
   EXPECT_EQ(read_marian(golden("tied.npz"), {fewer, fewer})->vocabularies.target.size(), 20);
 }
 
+TEST(MarianModel, NamesTheSentencePieceModelThatIsBroken) {
+  const TemporaryFolder folder;
+  const std::string list = folder.make("words.yml", read_file(words[0])), path = folder.make("target.spm", "broken");
+  EXPECT_EQ(message_of([&] {
+              read_marian(golden("tied.npz"), {list, list});
+            }),
+            path + " is text, expected a SentencePiece model");
+}
+
 TEST(MarianConfig, NamesWhatItDoesNotKnow) {
   const auto complaint = [](const std::string& yaml) {
     return message_of([&] { marian_config("type: transformer\n" + yaml, "m.npz"); });

@@ -89,6 +89,15 @@ TEST_F(OpenNmt, SplitsTextByWhatItIsGiven) {
   EXPECT_THAT(file.vocabularies().source.encode("dog a"), ElementsAre(6, 4));
 }
 
+TEST_F(OpenNmt, NamesTheMergesThatAreBroken) {
+  const std::string merges = folder.make("codes", "#version: 0.2\n"), checkpoint = golden("opennmt/model_step_100.pt");
+  EXPECT_THAT(
+      [&] {
+        open_model(checkpoint, {.vocabs = {merges, merges}});
+      },
+      testing::ThrowsMessage<Error>(merges + " contains no merges of byte-pair encoding"));
+}
+
 TEST_F(OpenNmt, RefusesByNameWhatIsAnotherModel) {
   EXPECT_THAT(complaint("transformer", "transf_gram"), HasSubstr("m.pt: opt: encoder_type is transf_gram"));
   EXPECT_THAT(complaint("SinusoidalInterleaved", "SinusoidalIntertwined"),
