@@ -8,8 +8,8 @@ class Engine;
 
 /// Models of one configuration, such as the checkpoints of a run, and the file to write.
 struct AverageOptions {
-  std::string output;  // model file
-  std::vector<std::string> models;
+  std::string output = {};  // model file
+  std::vector<std::string> models = {};
   std::vector<std::string> vocabs = {};  // for other programs' models, if no file beside them names their vocabularies
 };
 

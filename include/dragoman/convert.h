@@ -12,11 +12,11 @@ enum class ModelFormat { dragoman, ctranslate2, huggingface, marian, onnx };
 
 /// A model and the format to convert it to.
 struct ConvertOptions {
-  std::string input;                           // file or folder, of dragoman or of another program
-  std::string output;                          // model file, or a new folder
+  std::string input = {};                      // file or folder, of dragoman or of another program
+  std::string output = {};                     // model file, or a new folder
   ModelFormat format = ModelFormat::dragoman;  // of the output
-  std::vector<std::string> vocabs;             // vocabularies of source and target; empty: those named beside the model
-  std::string source_lang, target_lang;        // of a multilingual model; stored in the file
+  std::vector<std::string> vocabs = {};        // vocabularies of source and target; empty: those named beside the model
+  std::string source_lang = {}, target_lang = {};  // of a multilingual model; stored in the file
 };
 
 /// Converts a dragoman model for another program, or a model of another program to dragoman's format, one tensor at

@@ -23,7 +23,7 @@ enum class CorpusMetric { bleu, chrf, chrf_plus_plus, ter, rouge, exact, evalb }
 
 /// Which texts are scored, and how.
 struct EvaluateOptions {
-  std::vector<std::string> references;          // several: each line may match any of them
+  std::vector<std::string> references = {};     // several: each line may match any of them
   std::vector<std::string> hypotheses = {"-"};  // one file per system; "-": stdin
   std::vector<CorpusMetric> metrics = {CorpusMetric::bleu, CorpusMetric::chrf};
   Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
@@ -85,8 +85,8 @@ Evaluation evaluate(Engine& engine, const EvaluateOptions& options);
 
 /// A text in memory.
 struct EvaluatedText {
-  std::string name;  // used in messages in place of a file name
-  std::vector<std::string> lines;
+  std::string name = {};  // used in messages in place of a file name
+  std::vector<std::string> lines = {};
 };
 
 /// The same for texts in memory; the files that the options name are ignored.

@@ -8,8 +8,8 @@ namespace dragoman {
 /// {"train.de", "train.en"}}. Without values, it means the same as on the command line without a value, such as
 /// "true".
 struct NamedOption {
-  std::string name;
-  std::vector<std::string> values;
+  std::string name = {};
+  std::vector<std::string> values = {};
 };
 using NamedOptions = std::vector<NamedOption>;
 

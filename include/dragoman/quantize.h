@@ -12,13 +12,13 @@ class Engine;
 
 /// The model to quantise, and how its quality is measured.
 struct QuantizeOptions {
-  std::string model, output;                   // files
-  std::vector<std::string> valid_sets;         // {source, target}; empty: quality is not measured
+  std::string model = {}, output = {};         // files
+  std::vector<std::string> valid_sets = {};    // {source, target}; empty: quality is not measured
   double gate = 100;                           // largest drop of BLEU allowed
   int beam_size = 5;                           // as in translate
   Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
-  std::vector<std::string> vocabs;       // for a model of another program, if no file beside it names its vocabularies
-  std::string source_lang, target_lang;  // of a multilingual model; stored in the file
+  std::vector<std::string> vocabs = {};  // for a model of another program, if no file beside it names its vocabularies
+  std::string source_lang = {}, target_lang = {};  // of a multilingual model; stored in the file
 };
 
 /// Quality of the translations of QuantizeOptions::valid_sets.

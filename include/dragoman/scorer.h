@@ -9,7 +9,7 @@ namespace dragoman {
 class Engine;
 
 struct ScorerOptions {
-  std::string model;                     // file
+  std::string model = {};                // file
   int64_t mini_batch_words = 4096;       // target tokens scored at once
   int max_length = 10'000;               // pieces per side; longer pairs are an Error
   std::vector<std::string> vocabs = {};  // for another program's model, if no file beside it names them

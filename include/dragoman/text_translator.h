@@ -13,10 +13,10 @@ namespace dragoman {
 class Engine;
 
 struct TextTranslatorOptions {
-  std::vector<std::string> models;  // files; several translate together and have the same vocabularies
-  std::vector<double> weights;      // of their log-probabilities; empty: take their mean
+  std::vector<std::string> models = {};  // files; several translate together and have the same vocabularies
+  std::vector<double> weights = {};      // of their log-probabilities; empty: take their mean
   Precision precision = Precision::automatic;
-  std::string shortlist;                 // file of `dragoman align` or of Marian; empty: all pieces are allowed
+  std::string shortlist = {};            // file of `dragoman align` or of Marian; empty: all pieces are allowed
   std::vector<std::string> vocabs = {};  // for models of other programs, if no file beside them names them
   std::string source_lang = {};          // for multilingual models; empty: as stored in the model
   std::string target_lang = {};
@@ -34,9 +34,9 @@ struct TranslatedText {
 
 /// A text to translate with options of its own.
 struct TranslationRequest {
-  std::string text;  // one line
-  SearchOptions search;
-  std::string prefix;  // how the translation begins
+  std::string text = {};  // one line
+  SearchOptions search = {};
+  std::string prefix = {};  // how the translation begins
   bool scores = true;  // compute log-probabilities and scores; without, they are undefined, and greedy search is faster
   /// Receives the beginning of the best translation each time more of it is decided; see docs/embedding.md. Must not
   /// throw. null: not requested.

@@ -80,6 +80,18 @@ class Install(unittest.TestCase):
             self.assertIn(str(header), files)
             self.assertEqual([file for file in files if INTERNAL.search(file)], [])
 
+    def test_options_may_be_named_one_by_one_without_warnings(self):
+        headers = {h.name: h.read_text(encoding="utf-8") for h in (self.prefix / "include/dragoman").iterdir()
+                   if h.name != "dragoman.h"}
+        structs = {name: re.findall(r"[\w>*,] (\w+)(?= =|;)", re.sub("//.*", "", body)) for name, body in re.findall(
+            r"(?ms)^struct (\w+Options|TranslationRequest|EvaluatedText|NamedOption) \{\n(.*?)^\};", "\n".join(headers.values()))}
+        self.assertEqual(len(structs), 11, structs)
+        self.assertEqual(structs["ConvertOptions"], ["input", "output", "format", "vocabs", "source_lang", "target_lang"])
+        source = "".join(f"#include <dragoman/{name}>\n" for name in headers) + "int main() {\n" + "".join(
+            f"  dragoman::{name}{{.{member} = {{}}}};\n" for name, members in structs.items() for member in members) + "}\n"
+        run(COMPILER, "-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wno-unused-value", "-Werror", "-I",
+            self.prefix / "include", "-x", "c++", "-fsyntax-only", "-", input=source)
+
     def test_the_header_for_c_is_c99_alone(self):
         run(C_COMPILER, "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-I", self.prefix / "include", "-x", "c",
             "-fsyntax-only", "-", input="#include <dragoman/dragoman.h>\nint main(void) { return 0; }\n")
