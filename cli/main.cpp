@@ -26,8 +26,8 @@ const Command& command_called(const std::string& name) {
     if (command.about.name == name) return command;
     names.emplace_back(command.about.name);
   }
-  if (const std::string_view here = foreign_program(name); !here.empty())
-    throw Error(fmt::format("there is no command '{}'", name), std::string(here));
+  if (const std::string_view equivalent = foreign_program(name); !equivalent.empty())
+    throw Error(fmt::format("there is no command '{}'", name), std::string(equivalent));
   const std::string near = did_you_mean(name, names);
   throw Error(fmt::format("there is no command '{}', only {}", name, fmt::join(names, ", ")),
               near.empty() ? "dragoman --help lists the commands" : near);

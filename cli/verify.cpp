@@ -71,21 +71,21 @@ std::string output_of(const std::vector<std::string>& words) {
   for (const std::string& word : words) command += quoted(word) + " ";
   FILE* pipe = popen(command.c_str(), "r");
   require(pipe != nullptr, "--verify: python3 cannot be run");
-  std::string said;
+  std::string output;
   char buffer[4096];
-  for (size_t got = 0; (got = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) said.append(buffer, got);
+  for (size_t got = 0; (got = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) output.append(buffer, got);
   if (pclose(pipe) != 0)
     throw Error("--verify: the other program failed, with the messages above",
                 "is it installed for python3? pip install pymarian, transformers or ctranslate2, and sentencepiece");
-  return said;
+  return output;
 }
 
-std::vector<Verdict> verdicts_of(const std::string& said, size_t lines) {
+std::vector<Verdict> verdicts_of(const std::string& output, size_t lines) {
   std::vector<Verdict> verdicts;
-  for (size_t at = 0; at < said.size();) {
-    const size_t tab = said.find('\t', at), end = said.find('\n', at);
-    require(tab < end && end != said.npos, "--verify: the other program printed '{}'", said.substr(at, end - at));
-    verdicts.push_back({std::stod(said.substr(at, tab - at)), said.substr(tab + 1, end - tab - 1)});
+  for (size_t at = 0; at < output.size();) {
+    const size_t tab = output.find('\t', at), end = output.find('\n', at);
+    require(tab < end && end != output.npos, "--verify: the other program printed '{}'", output.substr(at, end - at));
+    verdicts.push_back({std::stod(output.substr(at, tab - at)), output.substr(tab + 1, end - tab - 1)});
     at = end + 1;
   }
   require(verdicts.size() == lines, "--verify: the other program printed {} lines, expected {}", verdicts.size(),

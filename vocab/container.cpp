@@ -52,11 +52,11 @@ SegmentationKind kind_of(const Json& header, const std::string& name) {
 }
 
 std::vector<std::string> pieces_of(std::string_view list, int64_t expected, const std::string& name) {
-  const auto there = std::ranges::count(list, '\0');
-  require(there == expected && (list.empty() || list.back() == '\0'),
-          "{}: the vocabulary has {} pieces, its header says {}", name, there, expected);
+  const auto count = std::ranges::count(list, '\0');
+  require(count == expected && (list.empty() || list.back() == '\0'),
+          "{}: the vocabulary has {} pieces, its header says {}", name, count, expected);
   std::vector<std::string> pieces;
-  pieces.reserve(size_t(there));
+  pieces.reserve(size_t(count));
   while (!list.empty()) {
     pieces.emplace_back(list.substr(0, list.find('\0')));
     list.remove_prefix(pieces.back().size() + 1);
@@ -67,9 +67,9 @@ std::vector<std::string> pieces_of(std::string_view list, int64_t expected, cons
 Json header_of(std::string_view line, const std::string& name) {
   Json header = Json::parse(line, nullptr, false);
   require(header.is_object(), "{}: the header of the vocabulary is not a JSON object", name);
-  const int64_t there = number_of(header, "version", name);
-  if (there != version)
-    throw Error(fmt::format("{}: a vocabulary of version {}, expected {}", name, there, version),
+  const int64_t found = number_of(header, "version", name);
+  if (found != version)
+    throw Error(fmt::format("{}: a vocabulary of version {}, expected {}", name, found, version),
                 "a newer dragoman may support it");
   return header;
 }

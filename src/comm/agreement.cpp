@@ -14,8 +14,9 @@ std::string difference_of(const std::vector<SharedFact>& facts, const std::strin
   for (const auto& [what, value] : facts) {
     const size_t begin = end + 1;
     end = std::min(other.find('\0', begin), other.size());
-    const std::string there = other.substr(begin, end - begin);
-    if (there != value) return fmt::format("{} has another {} than rank 0: {}, not {}", name, what, there, value);
+    const std::string other_value = other.substr(begin, end - begin);
+    if (other_value != value)
+      return fmt::format("{} has another {} than rank 0: {}, not {}", name, what, other_value, value);
   }
   return "";
 }
@@ -39,11 +40,11 @@ void together(Communicator& ranks, const std::function<void()>& work) {
   if (!failure.empty()) throw Error(failure);
 }
 
-int64_t least_of(Communicator& ranks, int64_t here) {
-  for (const std::string& there : ranks.gather(fmt::to_string(here))) {
-    if (!there.empty()) here = std::min(here, int64_t(std::stoll(there)));
-  }
-  return std::stoll(ranks.broadcast(fmt::to_string(here)));
+int64_t least_of(Communicator& ranks, int64_t value) {
+  int64_t least = value;
+  for (const std::string& other : ranks.gather(fmt::to_string(value)))
+    if (!other.empty()) least = std::min(least, int64_t(std::stoll(other)));
+  return std::stoll(ranks.broadcast(fmt::to_string(least)));
 }
 
 void require_same(Communicator& ranks, const std::vector<SharedFact>& facts) {

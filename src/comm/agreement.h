@@ -12,7 +12,7 @@ namespace dragoman {
 void together(Communicator& ranks, const std::function<void()>& work);
 
 /// The minimum over all ranks, on all ranks.
-int64_t least_of(Communicator& ranks, int64_t here);
+int64_t least_of(Communicator& ranks, int64_t value);
 
 /// A fact in which all ranks must agree.
 struct SharedFact {

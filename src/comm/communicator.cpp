@@ -92,9 +92,9 @@ std::vector<std::string> Communicator::gather(const std::string& text) {
 
 void Communicator::barrier() { any(false); }
 
-bool Communicator::any(bool here) {
-  bool found = here;
-  for (const std::string& of_rank : gather(here ? "1" : "0")) found = found || of_rank == "1";
+bool Communicator::any(bool value) {
+  bool found = value;
+  for (const std::string& of_rank : gather(value ? "1" : "0")) found = found || of_rank == "1";
   return broadcast(found);
 }
 

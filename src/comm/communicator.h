@@ -83,7 +83,7 @@ class Communicator {
   /// Returns when all ranks have called it.
   void barrier();
   /// Whether the value is true on any rank.
-  bool any(bool here);
+  bool any(bool value);
 
  private:
   virtual void transfer(std::span<const Outgoing> out, std::span<const Incoming> in) = 0;

@@ -117,11 +117,11 @@ void GradientTree::sum(const std::vector<bool>& has_sentences, const Learn& lear
   if (anywhere) throw OutOfMemory("another rank has too little memory");
 
   const Tensor all = total({0, ownership_.slices()}, exchange(own, has_sentences));
-  const Tensor here = elements(buffers_[0], ownership_.own());
+  const Tensor local = elements(buffers_[0], ownership_.own());
   if (!all)
-    backend_.fill(here, 0.0);
-  else if (all.data() != here.data())
-    backend_.copy(here, all);
+    backend_.fill(local, 0.0);
+  else if (all.data() != local.data())
+    backend_.copy(local, all);
 }
 
 }  // namespace dragoman

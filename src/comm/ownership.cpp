@@ -54,15 +54,15 @@ void Ownership::share(const Tensor& flat) const {
 
 Tensor Ownership::gathered(const Tensor& own_elements) const {
   if (alone()) return own_elements;
-  const Tensor here = own_elements.on_host();
+  const Tensor local = own_elements.on_host();
   if (ranks_->rank() > 0) {
-    const Outgoing out{0, bytes_of(here)};
+    const Outgoing out{0, bytes_of(local)};
     ranks_->exchange({&out, 1}, {});
     return {};
   }
-  const auto values = std::make_shared<std::vector<std::byte>>(size_t(elements_ * size_of(here.dtype())));
-  const Tensor all(values, values->data(), {elements_}, here.dtype());
-  std::memcpy(part_of(all, own()).data(), here.data(), size_t(here.bytes()));
+  const auto values = std::make_shared<std::vector<std::byte>>(size_t(elements_ * size_of(local.dtype())));
+  const Tensor all(values, values->data(), {elements_}, local.dtype());
+  std::memcpy(part_of(all, own()).data(), local.data(), size_t(local.bytes()));
   std::vector<Incoming> in;
   for (int r = 1; r < ranks_->size(); ++r) in.push_back({r, bytes_of(part_of(all, elements_of(r)))});
   ranks_->exchange({}, in);

@@ -53,15 +53,15 @@ std::string connect_all(Communicator& ranks, const PeerLinks& links, const std::
     std::string failure;
     std::atomic<bool> done = false;
   };
-  const auto here = std::make_shared<Attempt>();
-  std::thread([here, &links, id, rank = ranks.rank(), size = ranks.size()] {
+  const auto attempt = std::make_shared<Attempt>();
+  std::thread([attempt, &links, id, rank = ranks.rank(), size = ranks.size()] {
     leave_signals_to_the_program();
-    here->failure = failure_of([&] { links.connect(id, rank, size); });
-    here->done = true;
+    attempt->failure = failure_of([&] { links.connect(id, rank, size); });
+    attempt->done = true;
   }).detach();
   while (true) {
-    const bool done = here->done;
-    if (std::string failure = first_failure(ranks, done ? here->failure : ""); !failure.empty()) return failure;
+    const bool done = attempt->done;
+    if (std::string failure = first_failure(ranks, done ? attempt->failure : ""); !failure.empty()) return failure;
     if (!ranks.any(!done)) return "";
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -10,8 +10,8 @@ namespace {
 std::string mebibytes(int64_t bytes) { return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20)); }
 
 void move_to_file(Corpus& corpus, double share) {
-  const auto here = double(corpus.pairs.record_bytes());
-  const auto all = int64_t(share > 0 ? here / share : here);
+  const auto current = double(corpus.pairs.record_bytes());
+  const auto all = int64_t(share > 0 ? current / share : current);
   const std::string& folder = corpus.files.tempdir;
   if (const int64_t available = free_space_in(folder); all > available)
     throw Error(fmt::format("--tempdir {} has {} free, the encoded text needs about {}", folder, mebibytes(available),

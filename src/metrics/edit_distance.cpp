@@ -65,10 +65,10 @@ int EditDistance::to_changed(std::u32string_view hypothesis, size_t same) {
 EditDistance::Edit EditDistance::last_edit(int row, int column) const {
   if (row == 0) return Edit::insert;
   if (column == 0) return Edit::remove;
-  const int here = cost(costs_, row, column);
+  const int least = cost(costs_, row, column);
   const bool equal = hypothesis_[size_t(row - 1)] == reference_[size_t(column - 1)];
-  if (here == cost(costs_, row - 1, column - 1) + !equal) return equal ? Edit::keep : Edit::replace;
-  return here == cost(costs_, row - 1, column) + 1 ? Edit::remove : Edit::insert;
+  if (least == cost(costs_, row - 1, column - 1) + !equal) return equal ? Edit::keep : Edit::replace;
+  return least == cost(costs_, row - 1, column) + 1 ? Edit::remove : Edit::insert;
 }
 
 EditAlignment EditDistance::align() const {

@@ -82,15 +82,15 @@ std::string lower(std::string_view text) {
 
 // Whether the tag says that its content is to be translated; empty: it does not say.
 std::optional<bool> says_translated(const HtmlToken& tag) {
-  std::optional<bool> said;
-  if (std::ranges::binary_search(untranslated, tag.name)) said = false;
+  std::optional<bool> answer;
+  if (std::ranges::binary_search(untranslated, tag.name)) answer = false;
   for (const auto& [name, value] : tag.attributes) {
     if (name == "class" && has_word(value, "notranslate")) return false;
     if (name != "translate") continue;
     if (lower(value) == "no") return false;
-    if (value.empty() || lower(value) == "yes") said = true;
+    if (value.empty() || lower(value) == "yes") answer = true;
   }
-  return said;
+  return answer;
 }
 
 }  // namespace
@@ -106,10 +106,10 @@ bool OpenElements::open(const HtmlToken& tag) {
   const bool is_html_again = is_one_of(tag.name, {"foreignobject", "desc", "title", "annotation-xml"});
   const bool foreign = (this->foreign() && !is_html_again) || tag.name == "svg" || tag.name == "math";
   if (is_void(tag.name) || (foreign && tag.self_closing)) return breaks_out;
-  const auto said = says_translated(tag);
+  const auto answer = says_translated(tag);
   const bool may = translated() || block;
   const size_t around = open_.empty() ? 0 : open_.back().nearest_block;
-  open_.push_back({tag.name, block, may && said.value_or(translated()), foreign, block ? open_.size() + 1 : around});
+  open_.push_back({tag.name, block, may && answer.value_or(translated()), foreign, block ? open_.size() + 1 : around});
   ++count_[tag.name];
   return breaks_out;
 }

@@ -40,9 +40,9 @@ bool is_regular(int file) {
 
 // False if the process that held the lock has removed the file in the meantime.
 bool is_at(const std::string& path, int file) {
-  struct stat ours, there;
-  return fstat(file, &ours) == 0 && stat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
-         ours.st_dev == there.st_dev;
+  struct stat locked, current;
+  return fstat(file, &locked) == 0 && stat(path.c_str(), &current) == 0 && locked.st_ino == current.st_ino &&
+         locked.st_dev == current.st_dev;
 }
 
 }  // namespace

@@ -104,8 +104,8 @@ void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& 
 
 // The memory of the encoded text beyond that of the sample.
 int64_t text_beyond(const Corpus& sample, double scale, int64_t ram) {
-  const int64_t here = sample.pairs.memory(), all = int64_t(scale * double(here));
-  return (ram > 0 ? std::min(all, std::max(here, ram)) : all) - here;
+  const int64_t sampled = sample.pairs.memory(), all = int64_t(scale * double(sampled));
+  return (ram > 0 ? std::min(all, std::max(sampled, ram)) : all) - sampled;
 }
 
 }  // namespace

@@ -92,11 +92,11 @@ int64_t fitting_batch_words(TrainingSetup setup, const Backend& backend, const C
 }
 
 void require_memory(const MemoryPlan& plan, const Backend& backend, const DataOptions& options) {
-  const int64_t there = backend.is_device() ? backend.memory->capacity() : machine_memory();
-  if (plan.peak <= there) return;
+  const int64_t available = backend.is_device() ? backend.memory->capacity() : machine_memory();
+  if (plan.peak <= available) return;
   throw Error(fmt::format("training would need {} MiB ({} MiB of them for the largest batch), but the {} has {} MiB",
                           plan.peak >> 20, (plan.peak - plan.parameters) >> 20, backend.is_device() ? "GPU" : "machine",
-                          there >> 20),
+                          available >> 20),
               fmt::format("use a smaller model, or lower --max-length (now {}), or lower --mini-batch-words (now {}) "
                           "below the {} of a micro-batch",
                           options.max_length, options.mini_batch_words, plan.rows));

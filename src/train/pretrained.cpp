@@ -39,8 +39,9 @@ void require_same_shapes(const ModelFile& file, const std::string& model, const 
 }  // namespace
 
 OpenOptions pretrained_options(const std::string& model, const std::vector<std::string>& paths) {
-  const bool there = std::ranges::all_of(paths, [](const std::string& path) { return std::filesystem::exists(path); });
-  if (!there || !find_marian_files(model)) return {};
+  const bool all_exist =
+      std::ranges::all_of(paths, [](const std::string& path) { return std::filesystem::exists(path); });
+  if (!all_exist || !find_marian_files(model)) return {};
   return {.vocabs = paths};
 }
 

@@ -38,8 +38,8 @@ void ShardStatistics::begin_update() {
 void ShardStatistics::begin_micro_batch() const { assign(std::vector<float>(before_.size())); }
 
 void ShardStatistics::end_micro_batch() {
-  const std::vector<float> here = values();
-  added_.insert(added_.end(), here.begin(), here.end());
+  const std::vector<float> statistics = values();
+  added_.insert(added_.end(), statistics.begin(), statistics.end());
 }
 
 void ShardStatistics::apply(Communicator& ranks) {

@@ -52,9 +52,9 @@ void make(const Side& side, const TrainingSetup& setup) {
 }
 
 void require_protected(const Vocabulary& vocabulary, const std::string& path, const std::vector<std::string>& symbols) {
-  const std::vector<std::string> there = facts_of(vocabulary.bytes()).protected_symbols;
+  const std::vector<std::string> existing = facts_of(vocabulary.bytes()).protected_symbols;
   for (const std::string& symbol : symbols)
-    if (std::ranges::count(there, symbol) == 0)
+    if (std::ranges::count(existing, symbol) == 0)
       throw Error(fmt::format("{} has no protected symbol {}, which --protected-symbols asks for", path, symbol),
                   "name a new file to learn one; symbols cannot be added to an existing vocabulary");
 }

@@ -14,9 +14,9 @@ void gaussian_window(const Backend::GaussianWindow& g) {
   const int32_t* offsets = integers(g.spans.offsets());
   const auto window = float(g.window);
   constexpr auto hidden = float(Backend::GaussianWindow::hidden);
-  const int64_t here = (bias.cols - 1) / 2;
+  const int64_t middle = (bias.cols - 1) / 2;
   each_element(bias.rows, bias.cols, [=] __device__(int64_t s, int64_t column) {
-    bias(s, column) = reaches(window, float(column - here) - centers(s, 0)) ? 0.f : hidden;
+    bias(s, column) = reaches(window, float(column - middle) - centers(s, 0)) ? 0.f : hidden;
   });
   each_element(g.spans.sentences(), X.cols, [=] __device__(int64_t s, int64_t d) {
     for (int64_t n = offsets[s]; n < offsets[s + 1]; ++n) {

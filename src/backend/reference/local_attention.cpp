@@ -21,10 +21,10 @@ void gaussian_window(const AttentionKernels::GaussianWindow& g) {
   for_dtype(g.x.dtype(), [&]<class T>() {
     const auto Y = g.y.view<T>(), X = g.x.view<T>(), bias = g.bias.view<T>(), centers = g.centers.view<T>();
     T* const factors = g.factors.as<T>();
-    const int64_t here = (bias.cols - 1) / 2;
+    const int64_t middle = (bias.cols - 1) / 2;
     for (int s = 0; s < g.spans.sentences(); ++s) {
       for (int64_t c = 0; c < bias.cols; ++c)
-        bias(s, c) = reaches(g.window, T(c - here) - centers(s, 0)) ? T(0) : T(g.hidden);
+        bias(s, c) = reaches(g.window, T(c - middle) - centers(s, 0)) ? T(0) : T(g.hidden);
       for (int64_t n = g.spans[s].begin; n < g.spans[s].end; ++n) {
         const T distance = T(n - g.spans[s].begin) - centers(s, 0);
         factors[n] = reaches(g.window, distance) ? std::exp(-distance * distance / (2 * variance<T>(g.window))) : T(0);
