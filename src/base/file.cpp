@@ -100,8 +100,11 @@ FileDescriptor FileDescriptor::to_append(const std::string& path) {
 FileDescriptor::~FileDescriptor() {
   if (number_ < 0) return;
   if (access_ == Access::reading) ::close(number_);
-  if (access_ == Access::writing && file_calls().close(number_) != 0)
+  if (access_ != Access::writing || file_calls().close(number_) == 0) return;
+  try {
     log_warning("{}: writing failed: {}", name_, std::strerror(errno));
+  } catch (...) {  // no memory for the message, or the log threw: there is nowhere to report it
+  }
 }
 
 size_t FileDescriptor::read(char* data, size_t bytes) {

@@ -60,7 +60,8 @@ class BackgroundTranslator::Worker {
       ticket = ++last_ticket_;
       queue_.push_back(ticket);  // first, since tickets without a request are skipped
       auto partial = std::exchange(request.partial, {});
-      open_.emplace(ticket, Request{std::move(request), std::move(answered), std::move(partial)});
+      open_.emplace(ticket, Request{std::move(request), std::move(answered),
+                                    partial ? std::make_shared<const Partial>(std::move(partial)) : nullptr});
     }
     wake_.notify_one();
     return ticket;
@@ -82,7 +83,7 @@ class BackgroundTranslator::Worker {
   struct Request {
     TranslationRequest request;
     Answered answered;
-    Partial partial;
+    std::shared_ptr<const Partial> partial;  // null: not requested. Shared, as copying the function may need memory
     TranslationAnswer answer = {};
   };
   using Requests = std::map<Ticket, Request>;  // moving a node between maps needs no memory, so it cannot fail
@@ -103,13 +104,13 @@ class BackgroundTranslator::Worker {
   // The last partial translation of each request in this step; not delivered for finished and cancelled requests.
   void give_partials() {
     for (const auto& [ticket, text] : std::exchange(partials_, {}))
-      if (const Partial partial = partial_of(ticket)) call(partial, text);
+      if (const auto partial = partial_of(ticket)) call(*partial, text);
   }
 
-  Partial partial_of(Ticket ticket) {
+  std::shared_ptr<const Partial> partial_of(Ticket ticket) {
     const std::lock_guard lock(mutex_);
     const auto found = open_.find(ticket);
-    return found == open_.end() ? Partial() : found->second.partial;
+    return found == open_.end() ? nullptr : found->second.partial;
   }
 
   // Waits for something to do. False: the translator is ending, and all requests are answered.
@@ -124,7 +125,7 @@ class BackgroundTranslator::Worker {
       cancelled = std::exchange(cancelled_, {});
     }
     for (auto& [ticket, request] : cancelled) {
-      if (const auto found = in_flight_.extract(ticket)) translator_.cancel(found.mapped());
+      if (const auto found = in_flight_.extract(ticket)) stop_translating(found.mapped());
       call(request.answered, TranslationAnswer{.cancelled = true});
     }
     TranslationRequest request;
@@ -170,6 +171,14 @@ class BackgroundTranslator::Worker {
     }
   }
 
+  void stop_translating(TextTranslator::Ticket ticket) {
+    try {
+      translator_.cancel(ticket);
+    } catch (...) {
+      fail_all_in_flight();
+    }
+  }
+
   // An exception of the translator ends all of its requests.
   void fail_all_in_flight() {
     for (const auto error = std::current_exception(); !in_flight_.empty();)
@@ -191,11 +200,17 @@ class BackgroundTranslator::Worker {
     try {
       function(std::forward<T>(given));
     } catch (const std::exception& error) {
-      const Engine::Scope scope(*engine_);
-      log_warning("a translation callback threw an exception: {}", error.what());
+      warn_of(error.what());
     } catch (...) {
+      warn_of("of unknown type");
+    }
+  }
+
+  void warn_of(const char* exception) {
+    try {
       const Engine::Scope scope(*engine_);
-      log_warning("a translation callback threw an exception");
+      log_warning("a translation callback threw an exception: {}", exception);
+    } catch (...) {  // no memory for the message, or the log threw: there is nowhere to report it
     }
   }
 

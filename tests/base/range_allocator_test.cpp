@@ -5,6 +5,8 @@
 #include <random>
 #include <set>
 
+#include "tests/failing_memory.h"
+
 namespace dragoman {
 namespace {
 
@@ -57,6 +59,28 @@ TEST(RangeAllocator, NeverGivesANumberTwice) {
     }
     ASSERT_EQ(ranges.end(), used.empty() ? 0 : *used.rbegin() + 1);
   }
+}
+
+// Destructors give back, which must not fail.
+TEST(RangeAllocator, NeedsNoMemoryToGiveBack) {
+  RangeAllocator ranges;
+  for (int i = 0; i < 20; ++i) ranges.take(10);
+  const NoMemory none;
+  for (int64_t first = 0; first < 200; first += 20) ranges.give_back(first, 10);
+  for (const int64_t first : {0, 20, 40}) EXPECT_EQ(ranges.take(10), first);
+  for (const int64_t first : {20, 0, 40}) ranges.give_back(first, 10);
+  for (int64_t first = 10; first < 200; first += 20) ranges.give_back(first, 10);
+}
+
+TEST(RangeAllocator, TakesNothingWithoutMemoryToNoteIt) {
+  RangeAllocator ranges;
+  ranges.take(10);
+  {
+    const NoMemory none;
+    EXPECT_THROW(ranges.take(10), std::bad_alloc);
+  }
+  EXPECT_EQ(ranges.end(), 10);
+  EXPECT_EQ(ranges.take(10), 10);
 }
 
 }  // namespace

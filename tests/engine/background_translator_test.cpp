@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <condition_variable>
 #include <latch>
 #include <mutex>
@@ -15,7 +16,9 @@
 #include "dragoman/engine.h"
 #include "dragoman/scorer.h"
 #include "tests/decode/tiny_translator.h"
+#include "tests/failing_memory.h"
 #include "tests/temporary_folder.h"
+#include "vocab/listed_vocabulary.h"
 
 namespace dragoman {
 namespace {
@@ -164,6 +167,51 @@ TEST_F(BackgroundTranslatorTest, SurvivesWhatItsCallersThrow) {
   EXPECT_EQ(translator->translate(lines, quick).size(), lines.size());
   const std::lock_guard lock(mutex);
   EXPECT_THAT(logged, Contains(HasSubstr("threw an exception: a mistake of mine")));
+}
+
+// SentencePiece ends the process if it runs out of memory while it encodes, so this is a vocabulary without it.
+void save_with_words(const TinyModel& tiny, const std::string& path) {
+  ListedVocabulary words{.special = {.unk = 0, .eos = 1},
+                         .pieces = {"<unk>", "</s>", "a", "red", "house", "the", "old", "book", "is", "new"}};
+  fill_up(words, tiny_vocabulary().size());
+  const Vocabulary vocabulary = Vocabulary::from_list(std::move(words), "words");
+  save_model(path, tiny.config, {vocabulary, vocabulary}, weights_of(tiny.model->parameters()));
+}
+
+// Submits some lines, with functions that cannot be copied without memory, cancels one and waits for the others, while
+// memory fails: each gets an answer, which is right or an error. The translator is usable afterwards.
+TEST_F(BackgroundTranslatorTest, AnswersWhereverItsThreadRunsOutOfMemory) {
+  save_with_words(TinyModel(), model);
+  const auto translator = load();
+  const auto expected = best_of(translator->translate(lines, quick));
+  for (const auto fails : {FailingMemory::Fails::once, FailingMemory::Fails::always}) {
+    int failures = 0;
+    for (int n = 1;; n += 1 + n / 10, ++failures) {
+      std::latch all(4);
+      std::array<TranslationAnswer, 4> answers;
+      bool failed = false;
+      {
+        const FailingMemory failing(n, fails);
+        const auto submit = [&](size_t i, const SearchOptions& search) {
+          const std::array<char, 100> large{};
+          return translator->submit({.text = lines[i % 3], .search = search, .partial = [large](const auto&) {}},
+                                    [&, i, large](TranslationAnswer answer) {
+                                      answers[i] = std::move(answer);
+                                      all.count_down();
+                                      throw Error("a mistake of mine");  // logging it needs memory
+                                    });
+        };
+        translator->cancel(submit(3, slow));
+        for (size_t i = 0; i < 3; ++i) submit(i, quick);
+        all.wait();
+        failed = FailingMemory::failed();
+      }
+      for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(answers[i].error || answers[i].best.at(0).text == expected[i]) << n;
+      ASSERT_EQ(best_of(translator->translate(lines, quick)), expected) << n;
+      if (!failed) break;
+    }
+    EXPECT_GT(failures, 10);
+  }
 }
 
 TEST_F(BackgroundTranslatorTest, RefusesSenselessOptionsAtOnce) {

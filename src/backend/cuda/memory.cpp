@@ -1,6 +1,7 @@
 #include "backend/cuda/memory.h"
 
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -36,8 +37,12 @@ void upload(void* device, const void* host, int64_t bytes) {
 
 DeviceCounts counts() { return so_far; }
 
-/// Returned pieces by rank.
-using Pool = std::array<std::vector<void*>, 48>;
+/// Pieces of one size.
+struct Pieces {
+  std::vector<void*> returned;  // has room for all that were made: returning one must not need memory
+  size_t made = 0;
+};
+using Pool = std::array<Pieces, 48>;  // by rank
 
 }  // namespace
 
@@ -108,15 +113,17 @@ std::shared_ptr<void> piece(int64_t bytes) {
   if (memory_kind() == Memory::tensors) return alone(bytes);
   static Pool& pool = *new Pool;  // never destroyed: mirrors of static tensors are released at exit
   const size_t rank = rank_of(bytes);
+  Pieces& pieces = pool[rank];
   void* memory = nullptr;
-  if (pool[rank].empty()) {
+  if (pieces.returned.empty()) {
     ++so_far.allocations;
+    pieces.returned.reserve(std::bit_ceil(++pieces.made));
     DRAGOMAN_CUDA_CHECK(cudaMalloc(&memory, size_t{1} << rank));
   } else {
-    memory = pool[rank].back();
-    pool[rank].pop_back();
+    memory = pieces.returned.back();
+    pieces.returned.pop_back();
   }
-  std::shared_ptr<void> owned(memory, [rank](void* p) { pool[rank].push_back(p); });
+  std::shared_ptr<void> owned(memory, [&pieces](void* p) { pieces.returned.push_back(p); });
   if (recording()) keep(owned);
   return owned;
 }
