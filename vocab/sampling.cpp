@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/new_thread.h"
 #include "base/philox.h"
 
 namespace dragoman {
@@ -17,13 +18,14 @@ void with_sampling_seed(uint64_t seed, const std::function<void()>& f) {
   const uint32_t mixed = PhiloxSequence(seed, 0).next();
   sentencepiece::SetRandomGeneratorSeed(mixed == UINT32_MAX ? 0 : mixed);
   std::exception_ptr thrown;
-  std::thread([&] {
+  const auto work = [&] {
     try {
       f();
     } catch (...) {
       thrown = std::current_exception();
     }
-  }).join();
+  };
+  new_thread([&] { return std::thread(work); }).join();
   if (thrown) std::rethrow_exception(thrown);
 }
 

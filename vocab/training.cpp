@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/line_reader.h"
 #include "base/log.h"
+#include "base/new_thread.h"
 #include "base/utf8.h"
 #include "vocab/sampling.h"
 
@@ -177,7 +178,8 @@ void train_vocabulary(const VocabularyTraining& training) {
   std::string model;
   sentencepiece::util::Status status;
   with_sampling_seed(training.seed, [&] {
-    status = sentencepiece::SentencePieceTrainer::Train(arguments_of(training), &sentences, &model);
+    status = new_thread(
+        [&] { return sentencepiece::SentencePieceTrainer::Train(arguments_of(training), &sentences, &model); });
   });
   sentences.rethrow();
   require(sentences.lines() > 0, "{}: no text to learn a vocabulary from", fmt::join(training.inputs, ", "));

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/kernel_chunks.h"
 #include "base/log.h"
+#include "base/new_thread.h"
 #include "base/thread_signals.h"
 
 namespace dragoman {
@@ -63,7 +64,8 @@ class ThreadPool::Workers {
   }
 
   void run(int chunks, void (*f)(const void*, int), const void* context) {
-    while (int(workers_.size()) < std::min(chunks, threads) - 1) workers_.emplace_back([this] { work(); });
+    while (int(workers_.size()) < std::min(chunks, threads) - 1)
+      new_thread([&] { workers_.emplace_back([this] { work(); }); });
     f_ = f;
     context_ = context;
     log_ = bound_log();

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/new_thread.h"
 #include "comm/socket.h"
 
 namespace dragoman {
@@ -83,7 +84,7 @@ class Heartbeat::Pulse {
   Pulse(Communicator& ranks, double seconds, std::function<void(const std::string&)> lost)
       : seconds_(seconds), size_(ranks.size()), lost_(std::move(lost)) {
     ranks.rank() == 0 ? accept_all(ranks) : connect_to_rank_0(ranks);
-    thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
+    thread_ = new_thread([this] { return std::jthread([this](std::stop_token stop) { run(stop); }); });
   }
 
   ~Pulse() {

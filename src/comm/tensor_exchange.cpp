@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/new_thread.h"
 #include "base/thread_signals.h"
 
 namespace dragoman {
@@ -54,11 +55,16 @@ std::string connect_all(Communicator& ranks, const PeerLinks& links, const std::
     std::atomic<bool> done = false;
   };
   const auto attempt = std::make_shared<Attempt>();
-  std::thread([attempt, &links, id, rank = ranks.rank(), size = ranks.size()] {
+  const auto work = [attempt, &links, id, rank = ranks.rank(), size = ranks.size()] {
     leave_signals_to_the_program();
     attempt->failure = failure_of([&] { links.connect(id, rank, size); });
     attempt->done = true;
-  }).detach();
+  };
+  const std::string no_thread = failure_of([&] { new_thread([&] { return std::thread(work); }).detach(); });
+  if (!no_thread.empty()) {
+    attempt->failure = no_thread;
+    attempt->done = true;
+  }
   while (true) {
     const bool done = attempt->done;
     if (std::string failure = first_failure(ranks, done ? attempt->failure : ""); !failure.empty()) return failure;

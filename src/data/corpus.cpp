@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/log.h"
+#include "base/new_thread.h"
 #include "base/philox.h"
 #include "base/threads.h"
 #include "comm/machine_ranks.h"
@@ -96,7 +97,7 @@ class CorpusReader {
     int64_t number = 0;  // of the first block
     for (std::vector<Block> blocks = read_blocks(); !blocks.empty();) {
       if (stop.stop_requested()) fail("{}: reading was stopped", corpus_.report.name);
-      auto next = std::async(std::launch::async, with_log([&] { return read_blocks(); }));
+      auto next = new_thread([&] { return std::async(std::launch::async, with_log([&] { return read_blocks(); })); });
       std::vector<std::array<std::future<Encoded>, 2>> encoded;
       for (const Block& block : blocks) encoded.push_back(begin_encoding(block, number++));
       for (size_t b = 0; b < blocks.size(); ++b) add(blocks[b], encoded[b][0].get(), encoded[b][1].get());
@@ -147,7 +148,8 @@ class CorpusReader {
 
   std::array<std::future<Encoded>, 2> begin_encoding(const Block& block, int64_t number) const {
     const auto begin = [&](const SideEncoder& encoder, const std::vector<std::string>& lines) {
-      return std::async(std::launch::async, [&encoder, &lines, number] { return encoder.encode(lines, number); });
+      const auto work = [&encoder, &lines, number] { return encoder.encode(lines, number); };
+      return new_thread([&] { return std::async(std::launch::async, work); });
     };
     return {begin(source_, block.sides[0]), begin(target_, block.sides[1])};
   }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/log.h"
+#include "base/new_thread.h"
 
 namespace dragoman {
 namespace {
@@ -14,7 +15,7 @@ constexpr size_t batches_ahead = 8;
 BatchStream::BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions& options, uint64_t seed,
                          Position start)
     : options_(options), seed_(seed), position_(start) {
-  thread_ = std::jthread(with_log([this, corpus, start](std::stop_token stop) {
+  const auto work = with_log([this, corpus, start](std::stop_token stop) {
     try {
       produce(stop, corpus, start);
     } catch (...) {
@@ -22,7 +23,8 @@ BatchStream::BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions
       failure_ = std::current_exception();
       changed_.notify_all();
     }
-  }));
+  });
+  thread_ = new_thread([&] { return std::jthread(work); });
 }
 
 Batch BatchStream::next() {
@@ -63,11 +65,12 @@ bool BatchStream::produce_epoch(std::stop_token stop, const Epoch& epoch, Positi
 
 std::future<BatchStream::Epoch> BatchStream::prepare(std::stop_token stop, std::shared_ptr<const Corpus> corpus,
                                                      int64_t epoch) const {
-  return std::async(std::launch::async, with_log([this, stop, corpus, epoch] {
-                      const bool other_pieces = corpus->files.sampled() && corpus->epoch != epoch;
-                      const auto encoded = other_pieces ? read_corpus(corpus->files, epoch, stop) : corpus;
-                      return Epoch{encoded, plan_batches(*encoded, options_, seed_, epoch)};
-                    }));
+  const auto work = with_log([this, stop, corpus, epoch] {
+    const bool other_pieces = corpus->files.sampled() && corpus->epoch != epoch;
+    const auto encoded = other_pieces ? read_corpus(corpus->files, epoch, stop) : corpus;
+    return Epoch{encoded, plan_batches(*encoded, options_, seed_, epoch)};
+  });
+  return new_thread([&] { return std::async(std::launch::async, work); });
 }
 
 // Waits until there is room for another batch. False if stopped.

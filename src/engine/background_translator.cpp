@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/new_thread.h"
 #include "base/own_process.h"
 #include "base/thread_signals.h"
 #include "decode/options.h"
@@ -37,7 +38,7 @@ class BackgroundTranslator::Worker {
   bool in_its_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
 
   static void start(const std::shared_ptr<Worker>& worker) {
-    worker->thread_ = std::thread([worker] { worker->work(); });
+    worker->thread_ = new_thread([&] { return std::thread([worker] { worker->work(); }); });
   }
 
   void end() {

@@ -1,11 +1,11 @@
 #include "serve/served_models.h"
 
 #include <algorithm>
-#include <system_error>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/new_thread.h"
 #include "serve/translation_worker.h"
 
 namespace dragoman {
@@ -16,6 +16,8 @@ bool is_language(std::string_view word) {
   const auto follows = [&](char c) { return may_be(c) || c == '-' || c == '_' || (c >= '0' && c <= '9'); };
   return word.size() >= 2 && word.size() <= 20 && may_be(word[0]) && std::ranges::all_of(word, follows);
 }
+
+void log_failure(const std::string& error) { log_warning("Reloading failed, the old models stay in use: {}", error); }
 
 }  // namespace
 
@@ -89,11 +91,14 @@ bool ServedModels::reload(std::function<void(std::string)> done) {
   }
   if (reloader_.joinable()) reloader_.join();
   try {
-    reloader_ = std::thread([this, done = std::move(done)] { load_again(done); });
-  } catch (const std::system_error&) {  // too many threads: the next request may find one
-    const std::lock_guard lock(mutex_);
-    reloading_ = false;
-    throw;
+    reloader_ = new_thread([&] { return std::thread([this, done] { load_again(done); }); });
+  } catch (const TooManyThreads& error) {  // the next request may find one
+    {
+      const std::lock_guard lock(mutex_);
+      reloading_ = false;
+    }
+    log_failure(error.what());
+    done(error.what());
   }
   return true;
 }
@@ -112,8 +117,7 @@ void ServedModels::load_again(const std::function<void(std::string)>& done) {
     const std::lock_guard lock(mutex_);
     if (error.empty()) workers.swap(workers_);
   }
-  error.empty() ? log_info("All models are reloaded")
-                : log_warning("Reloading failed, the old models stay in use: {}", error);
+  error.empty() ? log_info("All models are reloaded") : log_failure(error);
   done(error);
   for (const auto& old : workers) old->finish();
   const std::lock_guard lock(mutex_);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/new_thread.h"
 #include "tensor/arena.h"
 
 namespace dragoman {
@@ -16,6 +17,9 @@ HttpResponse failure_response(const std::exception_ptr& error) {
     return no_memory_response();
   } catch (const std::bad_alloc&) {
     return no_memory_response();
+  } catch (const TooManyThreads& e) {
+    log_warning("A translation failed: {}", e.what());
+    return busy_response(503, "the server has too few threads for this request at the moment");
   } catch (const Error& e) {
     return error_response(400, e.what());
   } catch (const std::exception& e) {

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/new_thread.h"
 #include "model/model.h"
 #include "score/pair_scorer.h"
 
@@ -34,7 +35,7 @@ TranslationWorker::TranslationWorker(Engine& engine, const EnsembleOptions& mode
       post_(std::move(post)),
       ensemble_(model, engine.backend()),
       aligns_(ensemble_.models()[0].model->config().has_cross_attention()) {
-  thread_ = std::thread([this] { work(); });
+  thread_ = new_thread([this] { return std::thread([this] { work(); }); });
 }
 
 TranslationWorker::~TranslationWorker() { finish(); }

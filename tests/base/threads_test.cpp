@@ -1,6 +1,6 @@
 #include "base/threads.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <atomic>
 #include <chrono>
@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "tests/base/living_threads.h"
+#include "tests/no_threads.h"
 #include "tests/threads.h"
 
 namespace dragoman {
@@ -122,6 +123,16 @@ TEST(ThreadPool, GivesItsThreadsBack) {
     EXPECT_EQ(living_threads(), before + 4);
   }
   EXPECT_EQ(living_threads(), before);
+}
+
+TEST(ThreadPool, SaysThatTheSystemStartsNoMoreThreadsAndStaysUsable) {
+  const Threads three(3);
+  {
+    const NoThreads none;
+    EXPECT_THAT([] { visits(100, 1); },
+                testing::ThrowsMessage<Error>("the system starts no more threads: Resource temporarily unavailable"));
+  }
+  EXPECT_EQ(visits(100, 1), std::vector<int>(100, 1));
 }
 
 TEST(ThreadPool, ChunksLogWhereTheirCallerDoes) {

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -26,6 +27,11 @@ def rows(test):
 def pattern(message):
     """`…` is anything that does not end with a colon."""
     return re.compile(re.escape(message).replace("…", ".*[^:]"))
+
+
+def leave_no_room_for_threads():
+    """In the process to be: no stack of this size fits into its address space. A limit on threads does not bind root."""
+    resource.setrlimit(resource.RLIMIT_STACK, (1 << 47, resource.getrlimit(resource.RLIMIT_STACK)[1]))
 
 
 class ErrorsCase(unittest.TestCase):
@@ -58,9 +64,9 @@ class ErrorsCase(unittest.TestCase):
                 raise RuntimeError(f"{command}\n{done.stderr}")
 
     @classmethod
-    def call(cls, command):
+    def call(cls, command, before=None):
         return subprocess.run([ErrorsCase.BINARY, *command.split()], cwd=cls.folder, stdin=subprocess.DEVNULL, timeout=60,
-                              check=False, capture_output=True, encoding="utf-8",
+                              check=False, capture_output=True, encoding="utf-8", preexec_fn=before,
                               env=os.environ | {"OMP_NUM_THREADS": "1"})
 
     def provoke(self, provoked):
@@ -70,7 +76,7 @@ class ErrorsCase(unittest.TestCase):
             if "bfloat16" in message and "avx512_bf16" in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
                 continue  # this CPU supports it
             with self.subTest(command):
-                done = self.call(command)
+                done = self.call(command, leave_no_room_for_threads if "no more threads" in message else None)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 first = re.search(r"(?m)^error: (.*)$", done.stderr)
                 self.assertIsNotNone(first, done.stderr)

@@ -217,6 +217,7 @@ PROVOKED = {
     "--model names several models, but not all with a language pair": "serve -m en-de=m m --port 0",
     "--model …: the language pair is ambiguous": "serve -m pt-BR-en=m --port 0",
     "… has no keys, expected one per line": "serve -m m --port 0 --api-keys empty",
+    "the system starts no more threads: …": "translate -m m -i s --cpu-threads 2",
     "--… needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
     "--… is for vocab …, not for vocab …": "vocab inspect -m v --ids",
     "unexpected argument '…'": "completion bash zsh",

@@ -17,6 +17,7 @@
 #include "dragoman/scorer.h"
 #include "tests/decode/tiny_translator.h"
 #include "tests/failing_memory.h"
+#include "tests/no_threads.h"
 #include "tests/temporary_folder.h"
 #include "vocab/listed_vocabulary.h"
 
@@ -212,6 +213,11 @@ TEST_F(BackgroundTranslatorTest, AnswersWhereverItsThreadRunsOutOfMemory) {
     }
     EXPECT_GT(failures, 10);
   }
+}
+
+TEST_F(BackgroundTranslatorTest, SaysThatTheSystemStartsNoMoreThreads) {
+  const NoThreads none;
+  EXPECT_THAT([&] { load(); }, ThrowsMessage<Error>(HasSubstr("the system starts no more threads")));
 }
 
 TEST_F(BackgroundTranslatorTest, RefusesSenselessOptionsAtOnce) {
