@@ -54,9 +54,14 @@ std::string hint_for(int error) {
   fail_on(path, "cannot be written", error);
 }
 
-[[noreturn]] void fail_to_map(const std::string& path) {
+[[noreturn]] void refuse_special(const std::string& path) {
   throw Error(path + " is not a file on disk",
               "it must be a seekable file: save the output of the pipe to a file first");
+}
+
+// By name, before the file is opened: opening a pipe would wait for a writer.
+void require_no_pipe(const std::string& path) {
+  if (struct stat status; stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) refuse_special(path);
 }
 
 struct stat status_of(const FileDescriptor& file) {
@@ -160,9 +165,10 @@ int64_t FileDescriptor::size() const { return status_of(*this).st_size; }
 
 int64_t FileDescriptor::position() const { return lseek(number_, 0, SEEK_CUR); }
 
-std::string read_file(const std::string& path) {
+namespace {
+
+std::string whole_content(FileDescriptor file) {
   constexpr size_t most_mebibytes = 256;
-  auto file = FileDescriptor::to_read(path);
   std::string content;
   for (size_t size = 0;;) {
     content.resize(size + file_block_bytes);
@@ -170,20 +176,31 @@ std::string read_file(const std::string& path) {
     size += got;
     content.resize(size);
     if (got == 0) return content;
-    require(size <= most_mebibytes << 20, "{} has more than {} MiB, expected a small file", path, most_mebibytes);
+    require(size <= most_mebibytes << 20, "{} has more than {} MiB, expected a small file", file.name(),
+            most_mebibytes);
   }
 }
 
+}  // namespace
+
+std::string read_file(const std::string& path) { return whole_content(FileDescriptor::to_read(path)); }
+
+std::string read_regular_file(const std::string& path) {
+  require_no_pipe(path);
+  auto file = FileDescriptor::to_read(path);
+  if (!file.is_regular()) refuse_special(path);
+  return whole_content(std::move(file));
+}
+
 MappedFile::MappedFile(const std::string& path) {
-  // Checked by name before opening: opening a pipe would wait for a writer.
-  if (struct stat status; stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) fail_to_map(path);
+  require_no_pipe(path);
   map(FileDescriptor::to_read(path));
 }
 
 MappedFile::MappedFile(const FileDescriptor& file) { map(file); }
 
 void MappedFile::map(const FileDescriptor& file) {
-  if (!file.is_regular()) fail_to_map(file.name());
+  if (!file.is_regular()) refuse_special(file.name());
   const size_t size = size_t(file.size());
   if (size == 0) return;  // mmap refuses an empty range
   void* data = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);

@@ -58,6 +58,9 @@ class FileDescriptor {
 /// The whole file. For small files; models are mapped. Error for more than 256 MiB: a device or a pipe may never end.
 std::string read_file(const std::string& path);
 
+/// The same for a file of a model, which must be a regular one: a pipe might never be written to.
+std::string read_regular_file(const std::string& path);
+
 /// A regular file mapped into memory, read-only. Pages come from disk when they are first touched and are shared by
 /// all processes that map the file. The file must not be truncated while it is mapped (write_atomically never does).
 class MappedFile {

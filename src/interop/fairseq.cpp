@@ -215,7 +215,7 @@ Vocabularies vocabularies_of(const std::string& path, const std::vector<std::str
     if (side == 0) warn_unless_split(splitting, path);
     ListedVocabulary v;
     v.segmentation = splitting.kind;
-    v.pieces = pieces_of_fairseq(read_file(dictionary), dictionary);
+    v.pieces = pieces_of_fairseq(read_regular_file(dictionary), dictionary);
     v.model = std::move(splitting.model);
     v.model_name = std::move(splitting.path);
     v.special.unk = m.special.unk, v.special.bos = m.special.bos;

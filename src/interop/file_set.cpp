@@ -32,7 +32,7 @@ FileBytes FileSet::bytes(const std::string& name) const {
 }
 
 std::string FileSet::text(const std::string& name) const {
-  if (!archive_) return read_file(fs::path(path_) / name);
+  if (!archive_) return read_regular_file(fs::path(path_) / name);
   const std::vector<std::byte> content = archive_->read_to_parse(prefix_ + name);
   return {reinterpret_cast<const char*>(content.data()), content.size()};
 }

@@ -30,7 +30,7 @@ std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
   const std::string& name = !has(safe) && has(pickled) ? pickled : safe;
   std::set<std::string> files;
   if (const fs::path index = folder / (name + ".index.json"); fs::exists(index)) {
-    const json shards = parse_json(read_file(index));
+    const json shards = parse_json(read_regular_file(index));
     require(shards.is_object() && shards.contains("weight_map") && shards["weight_map"].is_object(),
             "{} has no weight_map", index.string());
     for (const auto& [tensor, file] : shards["weight_map"].items()) {

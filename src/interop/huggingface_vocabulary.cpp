@@ -23,7 +23,7 @@ SplittingModel sentencepiece_of(const fs::path& folder, const char* name) {
   if (!fs::exists(folder / name))
     throw Error(fmt::format("{} has no {}, which splits text into pieces", folder.string(), name),
                 "download it into the same folder; newer versions of transformers do not save it");
-  return {folder / name, read_file(folder / name)};
+  return {folder / name, read_regular_file(folder / name)};
 }
 
 int unknown_piece(const std::vector<std::string>& pieces, const std::string& where) {
@@ -53,7 +53,7 @@ Vocabulary vocabulary_of(const ModelConfig& c, std::vector<std::string> pieces, 
 
 Vocabularies marian_vocabularies(const fs::path& folder, ModelConfig& m) {
   const auto load = [&](const fs::path& list, const char* model, int rows) {
-    auto pieces = pieces_of_json(read_file(list), list);
+    auto pieces = pieces_of_json(read_regular_file(list), list);
     m.special.unk = unknown_piece(pieces, list);
     return vocabulary_of(m, std::move(pieces), {}, sentencepiece_of(folder, model), rows, list);
   };
@@ -106,7 +106,8 @@ std::vector<std::string> pieces_of_fairseq(const SplittingModel& sentencepiece) 
 Vocabularies multilingual_vocabularies(const fs::path& folder, const JsonObject& config, ModelConfig& m) {
   const SplittingModel sentencepiece = sentencepiece_of(folder, "sentencepiece.bpe.model");
   const fs::path list = folder / "vocab.json";
-  auto pieces = fs::exists(list) ? pieces_of_json(read_file(list), list) : pieces_of_fairseq(sentencepiece);
+  auto pieces =
+      fs::exists(list) ? pieces_of_json(read_regular_file(list), list) : pieces_of_fairseq(sentencepiece);
   m.special.unk = unknown_piece(pieces, list);
   std::vector<int32_t> control;
   for (const auto& [id, text] : added_tokens(folder, int64_t(pieces.size()))) {

@@ -33,7 +33,7 @@ void ignore_activation_factors(WeightMapping& weights, const std::vector<std::st
 Vocabulary load_vocabulary(const std::string& path, const char* side, int rows) {
   if (!is_piece_list(path)) return Vocabulary::load(path);
   ListedVocabulary v;
-  v.pieces = pieces_of_file(read_file(path), path);
+  v.pieces = pieces_of_file(read_regular_file(path), path);
   v.special = marian_special(v.pieces);
   fill_up(v, rows);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -42,7 +42,7 @@ Vocabulary load_vocabulary(const std::string& path, const char* side, int rows) 
     const std::string splits = folder / (side + std::string(ending));
     if (!std::filesystem::exists(splits)) continue;
     v.segmentation = kind;
-    v.model = read_file(splits);
+    v.model = read_regular_file(splits);
     v.model_name = splits;
     break;
   }

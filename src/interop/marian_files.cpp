@@ -45,7 +45,7 @@ bool is_yaml(const std::string& path) {
 
 YAML::Node parse(const std::string& path) {
   try {
-    return YAML::Load(read_file(path));
+    return YAML::Load(read_regular_file(path));
   } catch (const YAML::Exception& e) {
     fail("{}: no YAML: {}", path, e.what());
   }

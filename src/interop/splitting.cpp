@@ -37,7 +37,7 @@ Splitting splitting_of(std::string text, bool merges, std::string path) {
 }  // namespace
 
 Splitting load_splitting(const std::string& path) {
-  return splitting_of(read_file(path), are_merges(std::filesystem::path(path).filename()), path);
+  return splitting_of(read_regular_file(path), are_merges(std::filesystem::path(path).filename()), path);
 }
 
 Splitting find_splitting(const FileSet& texts, const std::string& side) {

@@ -123,6 +123,15 @@ TEST(ReadFile, EndsWhereAFileDoesNot) {
               testing::ThrowsMessage<Error>("/dev/zero has more than 256 MiB, expected a small file"));
 }
 
+TEST(ReadRegularFile, RefusesWhatMayNeverEndOrBegin) {
+  TemporaryFolder folder;
+  EXPECT_EQ(read_regular_file(folder.make("data", "abc")), "abc");
+  EXPECT_THAT(error_of([&] { read_regular_file(folder / "."); }).what(), HasSubstr("is a folder"));
+  EXPECT_THAT(error_of([&] { read_regular_file("/dev/zero"); }).what(), HasSubstr("is not a file on disk"));
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);  // without a writer: opening it would block forever
+  EXPECT_THAT(error_of([&] { read_regular_file(folder / "pipe"); }).what(), HasSubstr("is not a file on disk"));
+}
+
 TEST(ReadFile, GivesEverythingAsItIs) {
   TemporaryFolder folder;
   const std::string content = std::string(2'500'000, 'a') + std::string("\r\n\0\xFF", 4);

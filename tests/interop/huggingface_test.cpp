@@ -1,6 +1,7 @@
 #include "interop/huggingface.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <sstream>
@@ -323,6 +324,13 @@ TEST_F(MBart, MayHaveItsLanguageAtTheEndOfTheSource) {
   const ModelConfig config = open_model(path(), english_to_french).config();
   EXPECT_THAT(source_frame(config).before, ElementsAre());
   EXPECT_THAT(source_frame(config).after, ElementsAre(2, config.generation.source_language_id));
+}
+
+TEST(HuggingFace, DoesNotWaitForTheWriterOfAPipe) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder / "config.json").c_str(), 0600), 0);
+  EXPECT_THAT([&] { read_huggingface(folder / ""); },
+              testing::ThrowsMessage<Error>(HasSubstr("config.json is not a file on disk")));
 }
 
 TEST(HuggingFace, IsAFolderWithAConfiguration) {
