@@ -86,8 +86,8 @@ ModelLock::ModelLock(const std::string& model) : path_(model + ".lock") {
       const std::string process = process_in(file_);
       close(std::exchange(file_, -1));
       if (!taken) return;
-      throw Error(fmt::format("--model {}: another process is training it{}", model, process),
-                  "wait until it ends, stop it, or give another --model");
+      throw Error(fmt::format("--model {}: it is being trained already{}", model, process),
+                  "wait until that run ends, stop it, or give another --model");
     }
     if (is_at(path_, file_)) break;
     close(std::exchange(file_, -1));

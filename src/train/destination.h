@@ -19,10 +19,10 @@ void require_space(const std::string& model, CheckpointSize size, int64_t availa
 /// Free bytes on the disk of a file; a very large number if the system does not report it.
 int64_t free_space(const std::string& file);
 
-/// Prevents two processes from training the same model and overwriting each other's checkpoints. Locks a file beside
-/// the model, "model.safetensors.lock", which the destructor removes. A file left by a killed process is not locked.
-/// Error if another process holds the lock, or if the path is not a regular file. Does nothing if the file system has
-/// no locks.
+/// Prevents two runs, of one process or of two, from training the same model and overwriting each other's checkpoints.
+/// Locks a file beside the model, "model.safetensors.lock", which the destructor removes. A file left by a killed
+/// process is not locked. Error if another run holds the lock, or if the path is not a regular file. Does nothing if
+/// the file system has no locks.
 class ModelLock {
  public:
   explicit ModelLock(const std::string& model);

@@ -55,7 +55,7 @@ PROVOKED = {
     "… is of format version …, this dragoman reads …": "translate -m newer",
     "…: its model configuration is impossible: …": "translate -m roomless",
     "--model …: the lock … cannot be opened: …": f"{TRAIN} -m linked",
-    "--model …: another process is training it (process …)": f"{TRAIN} -m busy",
+    "--model …: it is being trained already (process …)": f"{TRAIN} -m busy",
     "… belongs to another model: …": f"{TRAIN} -m m --dim-emb 16 --after 2u",
     "… and … cannot translate together: their … vocabularies differ (… and … pieces)": "translate -m m other",
     "… is a safetensors file, but not a dragoman shortlist": "translate -m m --shortlist m",

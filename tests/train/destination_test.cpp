@@ -39,7 +39,7 @@ TEST(ModelLock, IsForOneAtATime) {
     const ModelLock lock(model);
     EXPECT_THAT(
         message(),
-        AllOf(HasSubstr(fmt::format("--model {}: another process is training it (process {})", model, getpid())),
+        AllOf(HasSubstr(fmt::format("--model {}: it is being trained already (process {})", model, getpid())),
               HasSubstr("another --model")));
     EXPECT_EQ(folder.files(), 1);
   }
