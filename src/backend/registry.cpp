@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view gpu_prefix = "cuda:";
 
 [[noreturn]] void fail_unknown(std::string_view name) {
-  fail("unknown backend '{}'; there are: cpu, cuda:0, reference, dry", beginning_of(name));
+  fail("unknown backend '{}'; there are: cpu, cuda:0, reference", beginning_of(name));
 }
 
 /// "cuda:1" or "cuda:1:tf32" -> 1.
@@ -54,8 +54,7 @@ const Backend& backend(std::string_view name) {
     cpu::install(b);
     return b;
   }();
-  static const Backend dry = dry_like(cpu);
-  for (const Backend* known : {&reference, &cpu, &dry})
+  for (const Backend* known : {&reference, &cpu})
     if (known->name == name) return *known;
   fail_unknown(name);
 }

@@ -10,12 +10,12 @@ struct Backend;
 /// Suffix of the name of a GPU backend whose f32 products may round factors to TF32.
 constexpr std::string_view fast_backend = ":tf32";
 
-/// The backend of that name: "cpu", "reference", "dry" (like "cpu", but computes nothing), or "cuda:0",
-/// the first GPU, or "cuda:0:tf32"; a process uses one GPU. Made once and shared. Throws Error for other names,
-/// listing these, and for GPUs that cannot be used, saying what is missing.
+/// The backend of that name, which users may choose: "cpu", "reference", or "cuda:0", the first GPU, or "cuda:0:tf32";
+/// a process uses one GPU. Made once and shared. Throws Error for other names, listing these, and for GPUs that cannot
+/// be used, saying what is missing.
 const Backend& backend(std::string_view name);
 
-/// A backend that computes nothing, for tensors that have addresses but no memory. Its size queries are those of
+/// A backend "dry" that computes nothing, for tensors that have addresses but no memory. Its size queries are those of
 /// `real`.
 Backend dry_like(const Backend& real);
 

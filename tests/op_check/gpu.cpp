@@ -37,7 +37,9 @@ std::string why_no_gpu() {
 }
 
 const Backend& test_backend(const std::string& name) {
+  static const Backend dry = dry_like(backend("cpu"));
   if (name == "gpu") return gpu();
+  if (name == "dry") return dry;
   return name == "gpu kernels on the host" ? gpu_on_host() : backend(name);
 }
 
