@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
+
 namespace dragoman {
 
 /// An enumerator and its word in options, configuration files and messages.
@@ -27,6 +29,13 @@ std::optional<E> from_name(std::string_view name) {
   for (const auto& entry : enum_names(E{}))
     if (entry.name == name) return entry.value;
   return std::nullopt;
+}
+
+/// Throws Error unless the value is an enumerator, from 0 to `last`: C++ and C can make any number one.
+template <class E>
+void require_enumerator(std::string_view name, E value, E last) {
+  const int number = int(value);
+  if (number < 0 || number > int(last)) fail("{} is {}, expected 0 to {}", name, number, int(last));
 }
 
 /// "relu, gelu, swish": for messages.

@@ -104,12 +104,6 @@ static_assert(int(Sampling::topk) == DRAGOMAN_SAMPLING_TOPK);
 static_assert(int(Sampling::nucleus) == DRAGOMAN_SAMPLING_NUCLEUS);
 static_assert(int(LogLevel::info) == DRAGOMAN_LOG_INFO && int(LogLevel::warning) == DRAGOMAN_LOG_WARNING);
 
-template <class E>
-E enum_of(int value, E last, const char* name) {
-  require(value >= 0 && value <= int(last), "{} is {}, expected 0 to {}", name, value, int(last));
-  return E(value);
-}
-
 }  // namespace
 
 std::string text_of(const char* given) { return given ? given : ""; }
@@ -139,7 +133,7 @@ SearchOptions read(const dragoman_search_options* given, const SearchOptions& de
   if (!given) return defaults;
   const auto o = complete(given, "dragoman_search_options");
   return {.beam_size = o.beam_size,
-          .rule = enum_of(o.rule, SearchRule::ctranslate2, "rule"),
+          .rule = SearchRule(o.rule),
           .normalize = o.normalize,
           .length_penalty = o.length_penalty,
           .word_penalty = o.word_penalty,
@@ -150,7 +144,7 @@ SearchOptions read(const dragoman_search_options* given, const SearchOptions& de
           .no_repeat_ngram = o.no_repeat_ngram,
           .allow_unk = o.allow_unk != 0,
           .n_best = o.n_best,
-          .sampling = enum_of(o.sampling, Sampling::nucleus, "sampling"),
+          .sampling = Sampling(o.sampling),
           .sampling_pieces = o.sampling_pieces,
           .sampling_mass = o.sampling_mass,
           .temperature = o.temperature,
@@ -160,7 +154,7 @@ SearchOptions read(const dragoman_search_options* given, const SearchOptions& de
 TextTranslatorOptions read(const dragoman_translator_options* given) {
   const auto o = complete(given, "dragoman_translator_options");
   TextTranslatorOptions options{.models = texts_of(o.models, o.model_count, "models"),
-                                .precision = enum_of(o.precision, Precision::int8, "precision"),
+                                .precision = Precision(o.precision),
                                 .shortlist = text_of(o.shortlist),
                                 .vocabs = texts_of(o.vocabs, o.vocab_count, "vocabs"),
                                 .source_lang = text_of(o.source_lang),

@@ -18,6 +18,8 @@ void check_range(std::string_view option, double value, Bounds bounds) {
 }  // namespace
 
 void validate(const SearchOptions& o) {
+  require_enumerator("rule", o.rule, SearchRule::ctranslate2);
+  require_enumerator("sampling", o.sampling, Sampling::nucleus);
   check_range("beam-size", o.beam_size, {1, 1024});
   check_range("normalize", o.normalize, {0, 10});
   check_range("length-penalty gnmt", o.length_penalty, {0, 10});
@@ -45,6 +47,7 @@ void validate(const SearchOptions& o) {
 }
 
 void validate(const EnsembleOptions& o) {
+  require_enumerator("precision", o.precision, Precision::int8);
   if (o.weights.empty()) return;
   require(o.weights.size() == o.models.size(), "--weights has {} numbers, --model {} files, expected one for each",
           o.weights.size(), o.models.size());

@@ -39,7 +39,7 @@ inline std::span<const EnumName<Sampling>> enum_names(Sampling) {
 /// Throws Error for options out of range or in contradiction, named as on the command line.
 void validate(const SearchOptions& options);
 
-/// Throws Error for weights that do not match the models.
+/// Throws Error for weights that do not match the models, and for a precision that there is not.
 void validate(const EnsembleOptions& options);
 
 /// How lines are read, translated and written.

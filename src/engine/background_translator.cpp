@@ -241,7 +241,10 @@ class BackgroundTranslator::Worker {
 };
 
 BackgroundTranslator::BackgroundTranslator(std::shared_ptr<Engine> engine, TextTranslatorOptions options)
-    : worker_(std::make_shared<Worker>(std::move(engine), options)) {
+    : worker_([&] {
+        require(bool(engine), "the engine is null");
+        return std::make_shared<Worker>(std::move(engine), options);
+      }()) {
   Worker::start(worker_);
 }
 
@@ -255,6 +258,7 @@ const SearchOptions& BackgroundTranslator::search() const { return worker_->sear
 BackgroundTranslator::Ticket BackgroundTranslator::submit(TranslationRequest request, Answered answered) {
   worker_->process().require_not_forked("translator");
   validate(request.search);
+  require(bool(answered), "the function that receives the answer is empty");
   return worker_->submit(std::move(request), std::move(answered));
 }
 

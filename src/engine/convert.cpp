@@ -1,5 +1,6 @@
 #include "dragoman/convert.h"
 
+#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "dragoman/engine.h"
@@ -26,6 +27,7 @@ void write_for_others(const ConvertOptions& o) {
 
 void convert_model(Engine& engine, const ConvertOptions& o) {
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
+  require_enumerator("format", o.format, ModelFormat::onnx);
   const Engine::Scope scope(engine);
   if (o.format != ModelFormat::dragoman) return write_for_others(o);
   std::optional<ConvertedModel> model =

@@ -182,6 +182,8 @@ Evaluation evaluate(Engine& engine, EvaluateOptions options, std::vector<Evaluat
                     std::vector<EvaluatedText> hypotheses) {
   const Engine::Scope scope(engine);
   require_references(references);
+  require_enumerator("tokenize", options.tokenize, Tokenizer::none);
+  for (const CorpusMetric metric : options.metrics) require_enumerator("metric", metric, CorpusMetric::evalb);
   require(options.samples >= 0 && options.samples <= 10'000'000,
           "--samples: {} is out of range, expected from 0 to 10000000", options.samples);
   require(!hypotheses.empty(), "there is nothing to evaluate");

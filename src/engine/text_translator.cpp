@@ -81,6 +81,7 @@ std::vector<std::string> TextTranslator::translate(const std::vector<std::string
 
 TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done done, Failed failed) {
   validate(request.search);
+  require(done && failed, "a function that receives the answer is empty");
   return state_->run([&](Translator& translator) {
     return translator.submit(
         {.text = std::move(request.text),

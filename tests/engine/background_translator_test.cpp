@@ -221,7 +221,10 @@ TEST_F(BackgroundTranslatorTest, SaysThatTheSystemStartsNoMoreThreads) {
 }
 
 TEST_F(BackgroundTranslatorTest, RefusesSenselessOptionsAtOnce) {
+  EXPECT_THAT([] { BackgroundTranslator(nullptr, {}); }, ThrowsMessage<Error>("the engine is null"));
   const auto translator = load();
+  EXPECT_THAT([&] { translator->submit({.text = "a"}, nullptr); },
+              ThrowsMessage<Error>("the function that receives the answer is empty"));
   EXPECT_THAT([&] { translator->submit({.text = "a", .search = {.beam_size = 0}}, [](const auto&) { FAIL(); }); },
               ThrowsMessage<Error>(HasSubstr("--beam-size: 0")));
 }

@@ -145,6 +145,10 @@ TEST_F(TextTranslatorTest, RefusesWhatCannotTranslate) {
   EXPECT_THAT(refused({.models = {model}, .weights = {1, 2}}), ThrowsMessage<Error>(HasSubstr("--weights has 2")));
   EXPECT_THAT(refused({.models = {model}, .precision = Precision::float16}),
               ThrowsMessage<Error>(HasSubstr("float16")));
+  EXPECT_THAT(refused({.models = {model}, .precision = Precision(99)}),
+              ThrowsMessage<Error>("precision is 99, expected 0 to 4"));
+  EXPECT_THAT(refused({.models = {model}, .search = {.rule = SearchRule(-1)}}),
+              ThrowsMessage<Error>("rule is -1, expected 0 to 5"));
   EXPECT_THAT(refused({.models = {model}, .shortlist = folder / "none"}), ThrowsMessage<Error>(HasSubstr("none")));
   const std::string other = save_toy_model(folder / "other", 1, toy_config(), toy_vocabulary("unigram"));
   EXPECT_THAT(refused({.models = {model, other}}), ThrowsMessage<Error>(HasSubstr("their source vocabularies differ")));
