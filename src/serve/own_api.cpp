@@ -10,7 +10,6 @@
 namespace dragoman {
 namespace {
 
-using nlohmann::json;
 using nlohmann::ordered_json;
 
 // Pairs [source token, target token]: for each target token, the source token with the largest weight.
@@ -110,13 +109,6 @@ void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
   });
 }
 
-std::string api_key_in(const json& fields) {
-  const auto found = fields.find("api_key");
-  if (found == fields.end()) return "";
-  require(found->is_string(), "api_key is {}, expected text", found->type_name());
-  return found->get<std::string>();
-}
-
 ordered_json scores_of(const std::vector<std::vector<float>>& log_probs) {
   ordered_json scores = ordered_json::array();
   for (const auto& tokens : log_probs)
@@ -145,8 +137,7 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
 
 // A page of another site may make a browser send this request, but cannot hide its origin.
 void reload(Service& service, const std::shared_ptr<Exchange>& exchange) {
-  const json fields = fields_of(exchange->request());
-  service.require_key(exchange->request(), api_key_in(fields));
+  service.require_key(exchange->request(), read_reload_request(fields_of(exchange->request())));
   if (!exchange->request().header("origin").empty()) refuse(403, "a web page may not reload the models");
   const bool began = service.reload([exchange](const std::string& error) {
     error.empty() ? respond(*exchange, {{"status", "reloaded"}}) : exchange->respond(error_response(500, error));

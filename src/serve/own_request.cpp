@@ -140,6 +140,10 @@ constexpr Parameter<S> score_parameters[] = {
     {"api_key", [](S& s, const json& f) { read_text(s.api_key, f, "api_key"); }},
 };
 
+constexpr Parameter<std::string> reload_parameters[] = {
+    {"api_key", [](std::string& key, const json& f) { read_text(key, f, "api_key"); }},
+};
+
 template <class Request>
 void read_parameter(Request& request, std::span<const Parameter<Request>> parameters, const std::string& name,
                     const json& value) {
@@ -208,6 +212,12 @@ ScoreRequest read_score_request(const json& fields) {
           "there are {} texts and {} translations, expected equal numbers", request.sources.size(),
           request.targets.size());
   return request;
+}
+
+std::string read_reload_request(const json& fields) {
+  std::string api_key;
+  for (const auto& [name, value] : fields.items()) read_parameter<std::string>(api_key, reload_parameters, name, value);
+  return api_key;
 }
 
 }  // namespace dragoman

@@ -27,5 +27,6 @@ struct ScoreRequest {
 /// parameters, values out of bounds, and options that contradict each other.
 TranslateRequest read_translate_request(const nlohmann::json& fields, const SearchOptions& standard);
 ScoreRequest read_score_request(const nlohmann::json& fields);
+std::string read_reload_request(const nlohmann::json& fields);  // its api_key
 
 }  // namespace dragoman

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 
+#include "backend/backend.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/new_thread.h"
+#include "data/memory_size.h"
 #include "model/model.h"
 #include "score/pair_scorer.h"
 
@@ -35,7 +38,24 @@ TranslationWorker::TranslationWorker(Engine& engine, const EnsembleOptions& mode
       post_(std::move(post)),
       ensemble_(model, engine.backend()),
       aligns_(ensemble_.models()[0].model->config().has_cross_attention()) {
+  require_memory_for_a_line();
   thread_ = new_thread([this] { return std::thread([this] { work(); }); });
+}
+
+// Otherwise every request would fail.
+void TranslationWorker::require_memory_for_a_line() const {
+  if (engine_.backend().is_device() || options_.search_memory >= machine_memory()) return;  // no limit of its own
+  const Engine::Scope scope(engine_);
+  const std::string line = "a";
+  try {
+    Translator(ensemble_.models(), ensemble_.vocabularies(), options_, {.beam_size = 1, .max_length_add = 1},
+               ensemble_.shortlist())
+        .translate({&line, 1});
+  } catch (const OutOfMemory&) {
+    throw Error(fmt::format("--search-memory {} is too little to translate even a single word",
+                            to_string(MemorySize{options_.search_memory})),
+                "give more: 64M is enough for most models");
+  }
 }
 
 TranslationWorker::~TranslationWorker() { finish(); }

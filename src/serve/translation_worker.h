@@ -61,6 +61,7 @@ class TranslationWorker {
     std::vector<std::vector<float>> log_probs;
   };
 
+  void require_memory_for_a_line() const;
   void work();
   bool take_messages();
   void send(std::function<void()> message);

@@ -211,6 +211,7 @@ PROVOKED = {
     "--type decoder-only reads source and target as one sequence: …":
         "train -t s t -v v v -m new --after 1u --type decoder-only --transformer-positions learned "
         "--transformer-max-positions 300",
+    "--search-memory … is too little to translate even a single word": "serve -m m --port 0 --search-memory 1K",
     "cannot listen on …, port …: …": "serve -m m --port 0 --host 192.0.2.1",
     "--host …: …": "serve -m m --port 0 --host nowhere.invalid",
     "--model names two models from … to …": "serve -m en-de=m en-de=m --port 0",

@@ -255,6 +255,7 @@ class Life(unittest.TestCase):
                 self.assertEqual(server.json("POST", "/translate", request)["translatedText"], expected)
             (folder / "m.safetensors").unlink()
             self.assertIn("m.safetensors", server.json("POST", "/v1/reload", {}, 500)["error"])
+            self.assertIn("there is no parameter 'modle'", server.json("POST", "/v1/reload", {"modle": 1}, 400)["error"])
             server.json("POST", "/v1/reload", {}, 403, Origin="https://a.example")
             self.assertEqual(server.json("POST", "/translate", request)["translatedText"], after)
 
