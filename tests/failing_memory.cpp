@@ -8,12 +8,11 @@ namespace dragoman {
 namespace {
 
 std::atomic<int> until_failure = 0;  // 0: none fails
-std::atomic<bool> always = false, any_failed = false;
-thread_local bool spared = false, none_here = false;
+std::atomic<bool> always = false, here = false, any_failed = false;
+thread_local bool makes_it_fail = false;
 
 bool fails_now() {
-  if (none_here) return true;
-  if (spared || until_failure.load() == 0) return false;
+  if (until_failure.load() == 0 || makes_it_fail != here) return false;
   if (until_failure.fetch_sub(1) > 1) return false;
   any_failed = true;
   until_failure = always ? 1 : 0;
@@ -28,20 +27,18 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-FailingMemory::FailingMemory(int n, Fails fails) {
-  spared = true;
+FailingMemory::FailingMemory(int n, Fails fails, In threads) {
+  makes_it_fail = true;
   any_failed = false;
   always = fails == Fails::always;
+  here = threads == In::this_thread;
   until_failure = n;
 }
 FailingMemory::~FailingMemory() {
   until_failure = 0;
-  spared = false;
+  makes_it_fail = false;
 }
 bool FailingMemory::failed() { return any_failed; }
-
-NoMemory::NoMemory() { none_here = true; }
-NoMemory::~NoMemory() { none_here = false; }
 
 }  // namespace dragoman
 

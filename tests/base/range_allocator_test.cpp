@@ -65,7 +65,7 @@ TEST(RangeAllocator, NeverGivesANumberTwice) {
 TEST(RangeAllocator, NeedsNoMemoryToGiveBack) {
   RangeAllocator ranges;
   for (int i = 0; i < 20; ++i) ranges.take(10);
-  const NoMemory none;
+  const FailingMemory none(1, FailingMemory::Fails::always, FailingMemory::In::this_thread);
   for (int64_t first = 0; first < 200; first += 20) ranges.give_back(first, 10);
   for (const int64_t first : {0, 20, 40}) EXPECT_EQ(ranges.take(10), first);
   for (const int64_t first : {20, 0, 40}) ranges.give_back(first, 10);
@@ -76,7 +76,7 @@ TEST(RangeAllocator, TakesNothingWithoutMemoryToNoteIt) {
   RangeAllocator ranges;
   ranges.take(10);
   {
-    const NoMemory none;
+    const FailingMemory none(1, FailingMemory::Fails::always, FailingMemory::In::this_thread);
     EXPECT_THROW(ranges.take(10), std::bad_alloc);
   }
   EXPECT_EQ(ranges.end(), 10);

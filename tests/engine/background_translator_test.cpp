@@ -192,7 +192,7 @@ TEST_F(BackgroundTranslatorTest, AnswersWhereverItsThreadRunsOutOfMemory) {
       std::array<TranslationAnswer, 4> answers;
       bool failed = false;
       {
-        const FailingMemory failing(n, fails);
+        const FailingMemory failing(n, fails, FailingMemory::In::other_threads);
         const auto submit = [&](size_t i, const SearchOptions& search) {
           const std::array<char, 100> large{};
           return translator->submit({.text = lines[i % 3], .search = search, .partial = [large](const auto&) {}},

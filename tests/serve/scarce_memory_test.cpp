@@ -1,29 +1,16 @@
 #include <gmock/gmock.h>
 
 #include <array>
-#include <cstdlib>
 #include <future>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "serve/translation_worker.h"
 #include "tests/decode/tiny_translator.h"
+#include "tests/failing_memory.h"
 #include "tests/temporary_folder.h"
-
-namespace {
-
-thread_local int allocations_until_failure = 0;  // of a thread; 0: none fails
-
-}  // namespace
-
-void* operator new(size_t bytes) {
-  if (allocations_until_failure > 0 && --allocations_until_failure == 0) throw std::bad_alloc();
-  if (void* memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace dragoman {
 namespace {
@@ -40,13 +27,14 @@ class ScarceMemory : public testing::Test {
   template <class Job>
   std::vector<bool> done(Job job, int n) {
     bool scarce = false;
+    std::optional<FailingMemory> memory;
     std::promise<void> begun;
     std::array<std::promise<bool>, 2> answered;
     Metrics metrics;
     TranslationWorker worker(engine, {.models = {model}}, {}, metrics, [&](const std::function<void()>& f) {
-      allocations_until_failure = 0;
+      memory.reset();
       f();
-      if (std::exchange(scarce, false)) allocations_until_failure = n;
+      if (std::exchange(scarce, false)) memory.emplace(n, FailingMemory::Fails::once, FailingMemory::In::this_thread);
     });
     worker.submit(TranslationJob{.done = [&](const auto&) {
       scarce = true;
