@@ -218,7 +218,8 @@ std::vector<Flag<O>> run_flags() {
        .help = "restrict translations to the pieces that this shortlist, of dragoman align or of Marian, lists for the "
                "source: faster, slightly different translations; of a text shortlist ('target source probability' per "
                "line), use the FIRST lowest target ids and the BEST translations of each source piece with "
-               "probabilities above X (default 100 100 0)"},
+               "probabilities above X (default 100 100 0)",
+       .files = FileWords::first},
       {.name = "mini-batch-words",
        .field = &O::mini_batch_words,
        .value = "N",

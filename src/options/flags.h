@@ -33,6 +33,10 @@ struct Field {
   bool boolean;
 };
 
+/// Which words of an option are names of files. as_value: all if the placeholder says so (FILE, MODEL, FOLDER, SOURCE),
+/// else none; existing: those for which there is a file, since an argument of a script may be anything.
+enum class FileWords { as_value, first, existing };
+
 /// A row: one option of a subcommand. The parser, --help, the YAML key, docs/options.md and "did you mean" are derived
 /// from it. Its default is the member's own.
 template <class Options>
@@ -49,6 +53,7 @@ struct Flag {
   std::string_view unit = "";      // optional suffix of a number: 4000u
   bool required = false;
   bool positional = false;  // given without --name
+  FileWords files = FileWords::as_value;
 };
 
 /// A row bound to the struct that holds its value.
@@ -58,7 +63,9 @@ struct Option {
   std::string_view alias, value, group, help;
   Bounds range;
   std::string_view implicit, unit;
-  bool required, positional, list, boolean;
+  bool required, positional;
+  FileWords files;
+  bool list, boolean;
   std::string choices;
   std::function<void(const Strings&)> set;
   std::function<Strings()> show;
@@ -75,9 +82,9 @@ template <class Options>
 std::vector<Option> bind_flags(const std::vector<Flag<Options>>& flags, Options& options) {
   std::vector<Option> bound;
   for (const Flag<Options>& f : flags) {
-    Option o{f.name,     f.letter, f.alias,    f.value,      f.group,      f.help,          f.range,
-             f.implicit, f.unit,   f.required, f.positional, f.field.list, f.field.boolean, f.field.choices,
-             {},         {},       {}};
+    Option o{f.name,       f.letter,        f.alias,         f.value,    f.group,      f.help,
+             f.range,      f.implicit,      f.unit,          f.required, f.positional, f.files,
+             f.field.list, f.field.boolean, f.field.choices, {},         {},           {}};
     o.set = [&f, &options](const Strings& words) { f.field.set(options, words, f.range); };
     o.show = [&f, &options] { return f.field.show(options); };
     o.standard = o.show();

@@ -41,9 +41,11 @@ std::string_view reason_to_ignore(const Foreign& option, std::string_view comman
                                   const std::vector<std::string>& words) {
   if (!has_word(stand_ins, command)) return "";
   const std::string value = joined(words);
-  const bool off = value.empty() || value == "false";
-  if (off || fmt::format(",{},", option.ignored).find(fmt::format(",{},", value)) != std::string::npos)
-    return "such a value changes nothing here";
+  const auto listed = [&](std::string_view one) {
+    return fmt::format(",{},", option.ignored).find(fmt::format(",{},", one)) != std::string::npos;
+  };
+  const bool off = value.empty() || (value == "false" && !listed("true"));
+  if (off || listed(value)) return "such a value changes nothing here";
   return option.ignored == any_value ? option.answer : "";
 }
 

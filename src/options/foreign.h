@@ -15,7 +15,8 @@ inline constexpr std::string_view any_value = "*";
 struct Foreign {
   std::string_view names;          // blanks between; without dashes, a letter is a short option
   std::string_view answer;         // what to do instead; for ignored options, why nothing is lost
-  std::string_view ignored = "";   // the values with which they are ignored, commas between; any_value: all
+  std::string_view ignored = "";   // the values with which they are ignored, commas between; any_value: all;
+                                   // "false" always is, unless "true" is one of them
   std::string_view commands = "";  // of dragoman, blanks between; none: all
 };
 

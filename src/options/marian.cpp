@@ -18,19 +18,28 @@ constexpr std::string_view in_translate =
 constexpr std::string_view augment = "write such lines into the training text";
 constexpr std::string_view one_device = "--devices names the GPUs, each of which gets a process";
 constexpr std::string_view in_float32 = "scores are computed in float32";
+constexpr std::string_view alibi = "--transformer-positions alibi has ALiBi with constant slopes, without shifts";
+constexpr std::string_view diverged =
+    "--max-skipped rolls a run back after updates that are not finite, and halves the learning rate";
+constexpr std::string_view moving_average =
+    "training goes on from the raw weights; --pretrained-model starts a run from the average, which is in the model "
+    "file";
+constexpr std::string_view read_as_they_are =
+    "translate and serve read Marian's shortlists, text and binary, as they are";
 
 // The first row for a name and a command counts. The values are Marian's defaults, and those that change nothing here.
 constexpr Foreign marian_option_rows[] = {
     // General
     {"authors cite build-info", "dragoman --version says which version this is"},
     {"version", "it records which Marian wrote the file", any_value},
+    {"special-vocab", "a vocabulary file says which of its pieces are special", any_value},
     {"workspace w", "memory is allocated as needed", any_value},
     {"log", "messages go to stderr: 2> FILE", "", decoding},
     {"valid-log", "an option of train", "", decoding},
     {"log-level", "--quiet leaves warnings and errors only", "trace,debug,info"},
     {"log-time-zone", "times are in the machine's time zone: TZ=… dragoman", any_value},
-    {"quiet-translation", "no translations are logged; --valid-translation-output keeps those of validation",
-     any_value},
+    {"quiet-translation quiet-validation",
+     "no translations are logged; --valid-translation-output keeps those of validation", any_value},
     {"check-nan", "an option of train", "", decoding},
     {"seed", "scoring uses no random numbers", any_value, "score"},
     {"interpolate-env-vars", "files of options may not use $NAME; on the command line the shell expands it"},
@@ -47,11 +56,16 @@ constexpr Foreign marian_option_rows[] = {
      "transformer-dim-aan transformer-aan-depth transformer-aan-activation transformer-aan-nogate "
      "transformer-decoder-autoreg transformer-tied-layers transformer-guided-alignment-layer transformer-preprocess "
      "transformer-postprocess-emb transformer-postprocess transformer-postprocess-top "
-     "transformer-train-position-embeddings transformer-depth-scaling",
+     "transformer-train-position-embeddings transformer-depth-scaling transformer-attention-mask "
+     "transformer-alibi-shift transformer-alibi-trainable transformer-disable-position-embeddings alibi "
+     "transformer-no-bias transformer-no-affine",
      "the model file contains the architecture", any_value, decoding},
     {"bert-mask-symbol bert-sep-symbol bert-class-symbol bert-masking-fraction bert-train-type-embeddings "
      "bert-type-vocab-size",
-     "there are no masked language models (BERT)", "[MASK],[SEP],[CLS],0.15,0.150000006,true,2"},
+     "there are no masked language models (BERT)", "[MASK],[SEP],[CLS],0.15,0.150000006,true,false,2"},
+    {"comet-final-sigmoid comet-stop-grad comet-mix comet-mix-norm comet-pool comet-mix-transformation comet-dropout "
+     "comet-mixup comet-mixup-reg comet-augment-bad comet-pooler-ffn comet-prepend-zero comet-use-separator",
+     "there are no models that rate translations (COMET)", "avg,softmax,0.1,0.100000001,0,2048 1024"},
     {"char-stride char-highway char-conv-filters-num char-conv-filters-widths", "there are no character-level models",
      "5,4,200 200 250 250 300 300 300 300,1 2 3 4 5 6 7 8"},
     {"factors-dim-emb factors-combine lemma-dependency lemma-dim-emb factor-weight", no_factors, "0,1,sum"},
@@ -62,6 +76,8 @@ constexpr Foreign marian_option_rows[] = {
     {"right-left", "reverse the words of the target text before training: awk, perl"},
     {"input-types", "sides are source and target; --tsv reads both from one file, --data-weighting weights from others",
      "sequence,sequence sequence"},
+    {"input-reorder", "sides are source and target, in this order"},
+    {"input-join-fields", "a model has one source; join several into one line, with a separator"},
     {"output-omit-bias", "the output layer has a bias with --output-bias only"},
     {"transformer-no-projection transformer-rnn-projection transformer-pool", "layers are as in the paper"},
     {"transformer-ffn-depth transformer-decoder-ffn-depth", "a feed-forward network has two matrices", "0,2"},
@@ -70,6 +86,11 @@ constexpr Foreign marian_option_rows[] = {
      "embeddings have --transformer-dropout-embedding, and with --transformer-embedding-norm a norm before it", "d"},
     {"transformer-postprocess-top", "--transformer-final-norm says whether the outputs are normalised", "n"},
     {"transformer-tied-layers", "every layer has weights of its own"},
+    {"transformer-attention-mask transformer-alibi-shift transformer-alibi-trainable alibi", alibi, "default"},
+    {"separator-symbol", "only ALiBi with shifts and COMET models have separators", any_value},
+    {"transformer-disable-position-embeddings", "--transformer-positions none"},
+    {"transformer-no-bias transformer-no-affine",
+     "layers have biases and norms have scales; --transformer-norm rms has no shifts"},
     {"transformer-guided-alignment-layer", guided, "last"},
     {"dropout-src dropout-trg", "whole words are never dropped; --transformer-dropout-embedding is similar", "0"},
     // Devices and batches
@@ -101,6 +122,7 @@ constexpr Foreign marian_option_rows[] = {
     {"cost-type", "training minimises cross-entropy; Adam is invariant to its scale", "ce-sum,ce-mean,ce-mean-words"},
     {"multi-loss-type", "there is one loss", any_value},
     {"unlikelihood-loss", "training minimises cross-entropy, with weights of pairs: --data-weighting"},
+    {"overwrite-checkpoint", "a run has one training state; --keep-last and --keep-best keep further models", "true"},
     {"sentencepiece-options", "dragoman vocab train has the options of learning vocabularies"},
     {"sentencepiece-max-lines",
      "vocabularies are learned from all lines; dragoman vocab train takes a part of the text", "0,2000000"},
@@ -116,6 +138,7 @@ constexpr Foreign marian_option_rows[] = {
     {"lr-decay lr-decay-strategy lr-decay-start lr-decay-freq lr-decay-reset-optimizer lr-decay-repeat-warmup",
      schedule, "0,epoch+stalled,10 1,50000"},
     {"lr-warmup-start-rate lr-warmup-cycle lr-warmup-at-reload", warmup, "0"},
+    {"exponential-smoothing-replace-freq", moving_average, "0,0u"},
     {"guided-alignment", guided, "none", training},
     {"guided-alignment-cost guided-alignment-weight", guided, any_value, training},
     {"data-weighting-type", "weights are of pairs, not of words", "sentence", training},
@@ -126,10 +149,11 @@ constexpr Foreign marian_option_rows[] = {
     {"fp16", in_float32, "", "score"},
     {"precision", in_float32, "float32", "score"},
     {"cost-scaling", "--precision float16 sets the loss scale itself", any_value},
+    {"throw-on-divergence custom-fallbacks fp16-fallback-to-fp32", diverged},
     {"gradient-norm-average-window", "--clip-norm bounds the gradient", any_value},
     {"dynamic-gradient-scaling", "--clip-norm bounds the gradient"},
     {"check-gradient-nan", "updates that are not finite are always skipped: --max-skipped", any_value},
-    {"normalize-gradient", "gradients are always means over target tokens", any_value},
+    {"normalize-gradient normalize-gradient-by-ratio", "gradients are always means over target tokens", any_value},
     {"train-embedder-rank", "there are no models of sentence similarity"},
     {"quantize-bits quantize-optimization-steps quantize-log-based quantize-biases",
      "dragoman quantize writes a trained model with 8-bit weights", "0"},
@@ -138,6 +162,8 @@ constexpr Foreign marian_option_rows[] = {
      "there are no universal embeddings", "0,1"},
     // Validation
     {"valid-reset-stalled valid-reset-all", "raise --early-stopping to resume after it has ended a run"},
+    {"early-stopping-epsilon", "any improvement counts; a lower --early-stopping ends a run sooner",
+     "0,0 0,0 0 0,0 0 0 0"},
     {"early-stopping-on", "the first of --valid-metrics decides --early-stopping", "first"},
     {"valid-mini-batch", "validation chooses its batches itself", any_value},
     {"valid-max-length", "validation takes pairs up to --max-length pieces", any_value},
@@ -154,6 +180,19 @@ constexpr Foreign marian_option_rows[] = {
     {"gemm-type g", quantize, "float32", "translate"},
     {"optimize quantize-range", quantize, "0", "translate"},
     {"gemm-type g optimize quantize-range", in_float32, "float32,0", "score"},
+    {"encryption-key-path", "model files are not encrypted"},
+    // Converting, and vocabularies
+    {"from f", "--model names the model to read", "", "quantize"},
+    {"from f", "--input names the model to read", "", "convert"},
+    {"to t", "--output names the file to write", "", "quantize convert"},
+    {"export-as", "dragoman convert --to onnx exports a model", "", "quantize convert"},
+    {"gemm-type g", "leave it out: quantize writes 8-bit weights for all CPUs", "", "quantize convert"},
+    {"add-lsh", "--shortlist restricts translate to likely pieces", "", "quantize convert"},
+    {"shortlist s dump-shortlist d", read_as_they_are, "", "quantize convert"},
+    {"max-size vocab_size", "--size sets the number of pieces", "", "vocab"},
+    {"model_prefix", "--model names the file", "", "vocab"},
+    {"model_type", "--type is bpe or unigram", "", "vocab"},
+    {"output_format input_format", "--ids writes and reads numbers in place of pieces", "", "vocab"},
 };
 
 constexpr ForeignValue values[] = {
@@ -179,10 +218,13 @@ constexpr ForeignValue values[] = {
     {"valid-metrics", "*bleu-segmented*", "", "bleu is computed on detokenised text", "train"},
     {"valid-metrics", "*valid-script*", "", "translation runs --valid-script-path with a file of translations",
      "train"},
+    {"mini-batch-words", "0", "", "", "translate score"},
+    {"alignment", "", "", "", "translate score"},
     {"n-best", "true", "beam-size", "", "translate"},
     {"n-best", "false", "", "", "translate"},
     {"output-sampling", "full *", "", "--temperature T divides the logits", "translate"},
     {"output-sampling", "topk * *", "", "--temperature T divides the logits", "translate"},
+    {"summary", "", "", "", "score"},
     {"summary", "ce-sum", "", "--summary ce-mean is the mean over pairs; multiply it by their number", "score"},
 };
 
@@ -194,8 +236,10 @@ constexpr Foreign marian_program_rows[] = {
     {"spm_encode", "dragoman vocab encode"},
     {"spm_decode", "dragoman vocab decode"},
     {"spm_export_vocab", "dragoman vocab inspect"},
-    {"marian-conv", "dragoman quantize"},
+    {"marian-conv", "dragoman quantize; models and shortlists are read without conversion"},
     {"marian-server server", "dragoman serve, over HTTP instead of WebSockets; docs/serve.md"},
+    {"marian-evaluator evaluator marian-embedder embedder",
+     "not here: they run COMET and BLEURT models; dragoman evaluate computes BLEU, chrF and TER"},
     {"fast_align eflomal extract_lex", "dragoman align"},
     {"sacrebleu bleu multi-bleu", "dragoman evaluate"},
 };

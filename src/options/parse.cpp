@@ -42,6 +42,7 @@ void set_value(Option& option, const Assignment& assignment) {
 }  // namespace
 
 bool Option::takes_files() const {
+  if (files != FileWords::as_value) return true;
   for (const std::string_view kind : {"FILE", "MODEL", "FOLDER", "SOURCE"})
     if (value.starts_with(kind)) return true;
   return false;

@@ -59,9 +59,25 @@ bool has_relative_paths(const YAML::Node& file, const std::string& path) {
   return word == "true";
 }
 
-void make_relative_to(const std::filesystem::path& folder, Strings& files) {
-  for (std::string& file : files)
-    if (!file.empty() && file != "-" && file != "stdin" && file != "stdout") file = folder / file;
+// A file name of a script needs a slash, or the shell looks for a program of this name.
+void make_relative_to(const std::filesystem::path& config, const Option& option, Strings& words) {
+  const std::filesystem::path folder = config.has_parent_path() ? config.parent_path() : ".";
+  for (std::string& word : words) {
+    const bool named = !word.empty() && word != "-" && word != "stdin" && word != "stdout";
+    std::error_code ignored;
+    if (named && (option.files != FileWords::existing || std::filesystem::exists(folder / word, ignored)))
+      word = folder / word;
+    if (option.files == FileWords::first) break;
+  }
+}
+
+// An option of another toolkit may have values of any kind.
+Strings words_of_foreign(const YAML::Node& value) {
+  try {
+    return words_of(value, "");
+  } catch (const Error&) {
+    return {YAML::Dump(value)};
+  }
 }
 
 std::string quoted(const Strings& words, bool list) {
@@ -89,7 +105,7 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
       if (key == relative_paths) return;
       const Option* option = find(options, key);
       if (!option)
-        return findings.add_option(key, words_of(entry.second, fmt::format("{}: {}", where, key)),
+        return findings.add_option(key, words_of_foreign(entry.second),
                                    fmt::format("{}: there is no option '{}'", where, key),
                                    fmt::format("{} ({}:{})", key, path, line), did_you_mean(key, all_names(options)));
       require(!read.contains(option->name), "{}: '{}' appears twice in the file", where, key);
@@ -97,8 +113,7 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
       assignment = {.words = {}, .where = fmt::format("{}: {}", where, key), .refused = true};
       assignment.words = words_of(entry.second, assignment.where);
       assignment.refused = false;
-      if (relative && option->takes_files())
-        make_relative_to(std::filesystem::path(path).parent_path(), assignment.words);
+      if (relative && option->takes_files()) make_relative_to(path, *option, assignment.words);
     });
   }
   take_foreign_values(read, findings);

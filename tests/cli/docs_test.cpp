@@ -4,8 +4,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/log.h"
 #include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/score_options.h"
+#include "cli/translate_options.h"
 #include "options/foreign.h"
+#include "options/train_table.h"
 #include "tests/source_dir.h"
 
 namespace dragoman {
@@ -76,6 +81,32 @@ TEST(ComingFromMarian, HasTheTablesThatTheBinaryGoesBy) {
   for (const std::string& table :
        {program_table(marian_programs()), option_table(marian_options()), value_table(marian_values())})
     EXPECT_TRUE(text.find(table) != text.npos) << "docs/coming_from_marian.md lacks this table:\n" << table;
+}
+
+template <class Options>
+std::vector<std::string> other_than_default(const Table<Options>& table, const std::string& file) {
+  Options options;
+  const LogSink none = [](LogLevel, std::string_view) {};
+  const LogScope scope(&none);
+  std::istringstream lines(
+      *parse(table, {"-c", source_dir() + "/tests/cli/" + file, "--dump-config", "minimal"}, options));
+  std::vector<std::string> names;
+  for (std::string line; std::getline(lines, line);) names.push_back(line.substr(0, line.find(':')));
+  return names;
+}
+
+// The files have Marian's defaults, but for these.
+TEST(ComingFromMarian, HasARowForEachDefaultThatDiffers) {
+  const std::string text = page("coming_from_marian.md");
+  const size_t begin = text.find("\n## Other defaults"), end = text.find("\n## Options that have no counterpart");
+  const std::string section = text.substr(begin, end - begin);
+  for (const auto& names : {other_than_default(train_table(), "marian_training.yml"),
+                            other_than_default(score_table(), "marian_scoring.yml"),
+                            other_than_default(translate_table(), "marian_translating.yml")})
+    for (const std::string& name : names)
+      if (name != "model" && name != "train-sets" && name != "vocabs") {
+        EXPECT_THAT(section, testing::HasSubstr(fmt::format("`--{}`", name)));
+      }
 }
 
 TEST(ComingFromFairseq, HasTheTablesThatTheBinaryGoesBy) {

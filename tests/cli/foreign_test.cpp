@@ -13,8 +13,10 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/quantize_options.h"
 #include "cli/score_options.h"
 #include "cli/translate_options.h"
+#include "cli/vocab_options.h"
 #include "dragoman/average.h"
 #include "options/train_table.h"
 #include "tests/cli/marian_cases.h"
@@ -171,17 +173,61 @@ TEST_F(Files, OfADecoderNameWhatLiesBesideThem) {
   EXPECT_EQ(options.beam_size, 6);
 }
 
+TEST_F(Files, OfAShortlistAreOnlyTheFirstWord) {
+  TranslateCommandOptions options;
+  parse(translate_table(), {"-c", file("model: m\nrelative-paths: true\nshortlist: [lex.s2t, 100, 75, 0.1]\n")},
+        options);
+  EXPECT_EQ(options.shortlist, (folder / "lex.s2t").string());
+  EXPECT_EQ(options.shortlist_limits.best, 75);
+}
+
+TEST_F(Files, OfAValidationScriptLieBesideTheConfiguration) {
+  for (const char* name : {"validate.sh", "references"}) std::ofstream(folder / name) << "1\n";
+  const std::string config = file(
+      "relative-paths: true\nvalid-sets: [s, t]\nvalid-metrics: translation\nvalid-script-path: validate.sh\n"
+      "valid-script-args: [references, --lang, de]\n");
+  TrainOptions options;
+  parse(train_table(), split(std::string(train_line) + " -c " + config), options);
+  EXPECT_EQ(options.valid_script_path, (folder / "validate.sh").string());
+  EXPECT_THAT(options.valid_script_args, testing::ElementsAre((folder / "references").string(), "--lang", "de"));
+}
+
+TEST_F(Files, MayHoldOptionsWhoseValuesAreNotPlain) {
+  const std::string config = file("custom-fallbacks: [{fp16: false}]\n");
+  const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " -c " + config));
+  EXPECT_THAT(answer.said, HasSubstr("line 1: there is no option 'custom-fallbacks' | --max-skipped"));
+}
+
 TEST(Blanks, InTheNameOfAFileDoNotMakeTwoWordsOfIt) {
   TranslateCommandOptions options;
   parse(translate_table(), {"-m", "m", "-i", "my file", "--shortlist", "my list"}, options);
   EXPECT_EQ(options.input, "my file");
 }
 
-// What Marian writes with --dump-config full for a Transformer, but for the device.
-TEST(MariansOptions, OfADumpedConfigurationAreTaken) {
-  const Answer<TrainOptions> answer(train_table(), {"-c", source_dir() + "/tests/cli/marian_training.yml"});
+template <class Options>
+void expect_taken(const Table<Options>& table, const std::string& file) {
+  const Answer<Options> answer(table, {"-c", source_dir() + "/tests/cli/" + file});
   EXPECT_EQ(answer.outcome(), ignored) << answer.said;
   EXPECT_THAT(answer.said, HasSubstr("are ignored: such a value changes nothing here\n"));
+}
+
+// All defaults of Marian 1.12.43, as --dump-config full writes them, but for files, device and --type transformer; in
+// training also the keys of older versions.
+TEST(MariansOptions, OfADumpedConfigurationAreTaken) {
+  expect_taken(train_table(), "marian_training.yml");
+  expect_taken(translate_table(), "marian_translating.yml");
+  expect_taken(score_table(), "marian_scoring.yml");
+}
+
+TEST(MariansOptions, OfConvertingAndOfVocabulariesSayWhatTheyAreCalledHere) {
+  for (const auto& [words, name] :
+       {std::pair("-f m.npz", "--model"), std::pair("--to m.bin", "--output"), std::pair("-g packed8avx2", "8-bit"),
+        std::pair("--export-as onnx-encode", "--to onnx"), std::pair("--dump-shortlist lex.bin", "shortlists")}) {
+    const Answer<QuantizeCommandOptions> answer(quantize_table(), split(std::string("-m m -o o ") + words));
+    EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name)) << answer.said;
+  }
+  const Answer<VocabOptions> answer(vocab_table(), split("train -m m -i t --max-size 30"));
+  EXPECT_THAT(answer.said, HasSubstr("there is no option --max-size | --size sets"));
 }
 
 TEST_F(Files, AndCommandLinesHaveAllTheirProblemsInOneAnswer) {
@@ -234,6 +280,7 @@ TEST(FairseqsOptions, SayWhatTheyAreCalledHere) {
 }
 
 TEST(ForeignPrograms, SayWhatTheyAreCalledHere) {
+  EXPECT_TRUE(foreign_program("marian-evaluator").starts_with("not here"));
   for (const char* name : {"generate", "decode", "marian-decoder"})
     EXPECT_TRUE(foreign_program(name).starts_with("dragoman translate")) << name;
   EXPECT_EQ(foreign_program("marian-scorer"), "dragoman score");

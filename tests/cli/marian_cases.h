@@ -24,6 +24,15 @@ inline const MarianCase general[] = {
     {"--log-time-zone UTC", ignored},
     {"--quiet", runs},
     {"--quiet-translation", ignored},
+    {"--comet-mix false", ignored},
+    {"--comet-mix", refused},
+    {"--comet-pool avg", ignored},
+    {"--comet-dropout 0.1", ignored},
+    {"--comet-dropout 0.2", refused},
+    {"--comet-pooler-ffn 2048 1024", ignored},
+    {"--separator-symbol [eos]", ignored},
+    {"--input-join-fields", refused},
+    {"--input-reorder 1 0", refused},
     {"--interpolate-env-vars", refused},
     {"--interpolate-env-vars false", ignored},
     {"--dump-config", runs},
@@ -132,6 +141,15 @@ inline const MarianCase model[] = {
     {"--transformer-postprocess-top a", refused},
     {"--transformer-train-position-embeddings", runs},
     {"--transformer-depth-scaling", runs},
+    {"--transformer-attention-mask default", ignored},
+    {"--transformer-attention-mask alibi", refused},
+    {"--transformer-alibi-shift", refused},
+    {"--transformer-alibi-trainable", refused},
+    {"--alibi", refused},
+    {"--transformer-disable-position-embeddings", refused},
+    {"--transformer-disable-position-embeddings false", ignored},
+    {"--transformer-no-bias", refused},
+    {"--transformer-no-affine", refused},
 };
 
 inline const MarianCase translating[] = {
@@ -197,6 +215,8 @@ inline const MarianCase translating[] = {
     {"--gemm-type packed8", refused},
     {"--quantize-range 0", ignored},
     {"--quantize-range 2", refused},
+    {"--mini-batch-words 0", runs},
+    {"--encryption-key-path key", refused},
 };
 
 inline const MarianCase scoring[] = {
@@ -224,6 +244,7 @@ inline const MarianCase scoring[] = {
     {"--max-length-crop", refused},
     {"--tsv", refused},
     {"--mini-batch 64", ignored},
+    {"--mini-batch-words 0", runs},
     {"--maxi-batch 100", ignored},
     {"--maxi-batch-sort trg", ignored},
     {"--fp16", refused},
