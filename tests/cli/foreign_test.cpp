@@ -264,7 +264,11 @@ TEST(FairseqsOptions, SayWhatTheyAreCalledHere) {
                                                         {"--patience 10", "--early-stopping"},
                                                         {"--update-freq 4", "--optimizer-delay"},
                                                         {"-s de", "--train-sets"},
-                                                        {"--task translation", "--type"}};
+                                                        {"--task translation", "--type"},
+                                                        {"--criterion cross_entropy", "--label-smoothing"},
+                                                        {"--distributed-world-size 8", "--devices"},
+                                                        {"--ema-decay 0.9999", "--exponential-smoothing"},
+                                                        {"--user-dir mine", "plug-ins"}};
   for (const auto& [words, name] : called) {
     const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " " + words));
     EXPECT_EQ(answer.outcome(), refused) << words;
@@ -272,11 +276,20 @@ TEST(FairseqsOptions, SayWhatTheyAreCalledHere) {
   }
   for (const auto& [words, name] :
        {std::pair("--lenpen 0.6", "--normalize"), std::pair("--max-len-b 50", "--max-length-add"),
+        std::pair("--max-len-a 1.2", "--max-length-factor"), std::pair("--unnormalized", "--normalize 0"),
         std::pair("--remove-bpe", "SentencePiece"), std::pair("--beam 5", "--beam-size")}) {
     const Answer<TranslateCommandOptions> answer(translate_table(), split(std::string("-m m ") + words));
     EXPECT_EQ(answer.outcome(), refused) << words;
     EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name));
   }
+}
+
+TEST(FairseqsOptions, AreIgnoredWithValuesThatChangeNothingHere) {
+  for (const char* words :
+       {"--lr-scheduler inverse_sqrt", "--criterion label_smoothed_cross_entropy", "--warmup-init-lr -1",
+        "--distributed-world-size 1", "--skip-invalid-size-inputs-valid-test"})
+    EXPECT_EQ(Answer<TrainOptions>(train_table(), split(std::string(train_line) + " " + words)).outcome(), ignored)
+        << words;
 }
 
 TEST(ForeignPrograms, SayWhatTheyAreCalledHere) {
