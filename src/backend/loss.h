@@ -16,7 +16,8 @@ struct LossKernels {
     Tensor loss, log_prob;
     Grad dx, dw;
     Tensor x, w, targets;
-    // w rearranged by `pack` in its own type, or empty: with it a row's result depends on that row alone.
+    // w rearranged by `pack` in its own type, or empty. With it, a row's result depends on that row alone, and w may
+    // have no memory.
     Tensor packed;
     double label_smoothing = 0;
     Tensor scratch;       // linear_cross_entropy_scratch bytes

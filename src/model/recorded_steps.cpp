@@ -94,6 +94,9 @@ void RecordedSteps::record(Step& step, const Compute& compute) {
   } catch (const Error& error) {  // the step has run without recording
     recorder.abandon();
     throw RecordingFailed(error.what());
+  } catch (...) {
+    recorder.abandon();
+    throw;
   }
   step.recording = recorder.end();
   step.logits = Tensor(nullptr, logits.data(), logits.shape(), logits.dtype(), logits.memory());

@@ -243,9 +243,19 @@ class Decoding(Gpu):
         cpu, gpu = (self.succeed(command + device, text=text).stdout for device in ("cpu", "0 --fast-math"))
         self.assertEqual(gpu, cpu)
 
-    def test_scores_as_a_cpu_does(self):
+    # Weights of an output layer of its own are packed for decoding, and the originals have no memory.
+    def test_scores_and_aligns_as_a_cpu_does(self):
         cpu, gpu = self.both("score --quiet -t s t -m a.safetensors")
         self.assert_close([float(x) for x in gpu.split()], [float(x) for x in cpu.split()], 1e-3)
+        for name, model in (("tt", TRANSFORMER), ("tr", RECURRENT), ("td", DECODER)):
+            with self.subTest(model):
+                untied = "--tied-embeddings-all=false"
+                self.succeed(f"train -t s t -v v v -m {name}.safetensors --after 60u --quiet {RUN} {model} {untied}")
+                cpu, gpu = self.both(f"score --quiet -t s t -m {name}.safetensors")
+                self.assert_close([float(x) for x in gpu.split()], [float(x) for x in cpu.split()], 1e-3)
+                if model != DECODER:
+                    cpu, gpu = self.both(f"translate --quiet --precision float32 --alignment hard -m {name}.safetensors")
+                    self.assertEqual(gpu, cpu)
 
 
 class Refused(Gpu):

@@ -51,11 +51,13 @@ Unlocked::~Unlocked() {
 using namespace cuda_on_host;
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  if (on_another_device()) return cudaErrorNotSupported;
   *free = *total = size_t{1} << 32;
   return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void** memory, size_t bytes) {
+  if (on_another_device()) return cudaErrorNotSupported;
   constexpr size_t page = 4096;
   const size_t usable = (bytes + page - 1) / page * page;
   std::byte* const base = reserve(usable + page);
@@ -71,6 +73,7 @@ cudaError_t cudaFree(void* memory) {
 }
 
 cudaError_t cudaMallocHost(void** memory, size_t bytes) {
+  if (on_another_device()) return cudaErrorNotSupported;
   *memory = new std::byte[bytes];
   return cudaSuccess;
 }

@@ -8,6 +8,7 @@
 using Clock = std::chrono::steady_clock;
 
 struct Stream {
+  int device = -1;  // until it is made
   bool captures = false;
   std::vector<std::function<void()>> captured = {};  // the work that the device would have been given
 };
@@ -21,6 +22,7 @@ struct Event {
 namespace {
 
 Stream only;  // all work runs in order
+thread_local int selected = 0;
 
 cudaError_t answer(const char* call) { return cuda_on_host::refused(call) ? cudaErrorNotSupported : cudaSuccess; }
 
@@ -32,6 +34,8 @@ void issue(std::function<void()> work) {
   if (!only.captures) return work();
   only.captured.push_back(std::move(work));
 }
+
+bool on_another_device() { return only.device >= 0 && selected != only.device; }
 
 bool refused(const char* call) {
   const char* const calls = std::getenv("CUDA_ON_HOST_REFUSES");
@@ -62,10 +66,14 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
   *value = which == cudaDevAttrComputeCapabilityMajor ? 8 : 99 * 1024;  // as of compute capability 8.6
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaSetDevice(int device) {
+  selected = device;
+  return cudaSuccess;
+}
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   *stream = &only;
+  only.device = selected;
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
@@ -95,7 +103,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t runnable) { return cudaGraphDestroy(runnable); }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t runnable, cudaStream_t stream) {
-  if (stream->captures) return cudaErrorNotSupported;  // recordings do not hold one another
+  if (stream->captures || cuda_on_host::on_another_device())
+    return cudaErrorNotSupported;  // recordings do not hold one another
   const cudaError_t status = answer("cudaGraphLaunch");
   if (status == cudaSuccess)
     for (const auto& work : runnable->work) work();
@@ -103,6 +112,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t runnable, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  if (cuda_on_host::on_another_device()) return cudaErrorNotSupported;
   *event = new Event;
   return cudaSuccess;
 }

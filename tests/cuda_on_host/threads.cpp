@@ -98,6 +98,7 @@ void run_block(const cudaLaunchConfig_t& config, const std::function<void()>& th
   static context::pooled_fixedsize_stack stacks(64 * 1024);
   const unsigned count = config.blockDim.x, warps = (count + warp_size - 1) / warp_size;
   block = {};
+  shared.assign(std::max<size_t>(config.dynamicSmemBytes, 1), std::byte{0xFF});
   block.threads.resize(count);
   block.all.members = count;
   block.warps.resize(warps);
@@ -120,11 +121,17 @@ void run_block(const cudaLaunchConfig_t& config, const std::function<void()>& th
 
 }  // namespace
 
+// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+bool may_launch(const cudaLaunchConfig_t& config) {
+  const dim3 grid = config.gridDim, threads = config.blockDim;
+  return !on_another_device() && grid.y <= 65535 && grid.z <= 65535 && threads.x * threads.y * threads.z <= 1024 &&
+         config.dynamicSmemBytes <= 99 * 1024;
+}
+
 void run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
   const Unlocked memory;
   gridDim = config.gridDim;
   blockDim = config.blockDim;
-  shared.assign(std::max<size_t>(config.dynamicSmemBytes, 1), std::byte{0xFF});
   for (blockIdx.z = 0; blockIdx.z < gridDim.z; ++blockIdx.z)
     for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y)
       for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) run_block(config, thread);

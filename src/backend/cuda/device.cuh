@@ -19,9 +19,14 @@ inline unsigned blocks_of(int64_t items, int64_t size) { return unsigned((items 
 template <class... P, class... A>
 void launch(void (*kernel)(P...), dim3 grid, dim3 block, int64_t shared, A&&... arguments) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  if (shared > 32 * 1024)
+  const DeviceLock lock = use_device();
+  if (shared > 32 * 1024) {
+    require(shared <= most_shared_bytes(),
+            "attention heads this large need {} bytes of a GPU's shared memory, it has {}", shared,
+            most_shared_bytes());
     DRAGOMAN_CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                              cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
+  }
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
   config.blockDim = block;

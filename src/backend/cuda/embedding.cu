@@ -73,8 +73,7 @@ __global__ void group_kernel(View<float> dtable, View<const float> dy, Mask mask
 
 // For each group: dtable[key] += scale · Σ mask · dy over its rows.
 void add_groups(const Grad& dtable, const Tensor& dy, const Mask& mask, const Grouped& groups, double scale) {
-  if (!dtable.adds())
-    DRAGOMAN_CUDA_CHECK(cudaMemsetAsync(dtable.tensor.data(), 0, size_t(dtable.tensor.bytes()), stream()));
+  if (!dtable.adds()) clear(dtable.tensor);
   const Uploaded keys(groups.keys), begins(groups.begins), rows(groups.rows);
   const dim3 grid(unsigned(groups.keys.size()), blocks_of(Mask::units(dy.cols()), warp_size)),
       block(warp_size * slices);

@@ -221,6 +221,7 @@ void multiply_in_tf32() { fast_math = true; }
 // Advice for a rounded-up number of rows serves all sizes in between, unless the library rejects it.
 bool try_gemm(const Gemm& g) {
   if (g.y.elements() == 0) return true;
+  const DeviceLock lock = use_device();
   if (g.act != Activation::none && g.act != Activation::relu) return false;
   invariant(!g.sums || (g.a.transposed && !g.bias && g.act == Activation::none), "only bare products give sums");
   invariant(!bias_of(g) || bias_of(g).dtype() == g.y.dtype(), "a product's bias has the type of its result");

@@ -148,11 +148,12 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
 // Rows [from, from + count): logits, losses, and the gradients that follow from them.
 void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
   const int64_t V = l.w.rows();
+  const Tensor w = l.packed ? l.packed.reshaped(l.w.shape()) : l.w;  // packed in its own type, it is w itself
   const DType type = logits_of(l);
   const Tensor logits =
       Tensor(nullptr, l.scratch.data(), {count, stride_of(V)}, type, l.scratch.memory()).columns(0, V);
   const Tensor x = l.x.row_range(from, count);
-  gemm({.y = logits, .a = {x}, .b = {l.w, true}, .bias = is_half(type) ? Tensor() : l.bias});
+  gemm({.y = logits, .a = {x}, .b = {w, true}, .bias = is_half(type) ? Tensor() : l.bias});
   const auto rows = [&](const Tensor& all) { return all ? all.row_range(from, count) : Tensor(); };
   for_factor(type, [&]<class T>() {
     const int64_t row_bytes = is_half(type) ? stride_of(V) * size_of(type) : 0;
@@ -168,18 +169,16 @@ void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
                     l.backward(), view<const float>(rows(l.gate)), view<const float>(rows(l.copied)),
                     Put(Grad{rows(l.dgate.tensor), l.dgate.mode}), Put(Grad{rows(l.dcopied.tensor), l.dcopied.mode})});
   });
-  if (l.dx) gemm({.y = l.dx.tensor.row_range(from, count), .a = {logits}, .b = {l.w}, .adds = l.dx.adds()});
+  if (l.dx) gemm({.y = l.dx.tensor.row_range(from, count), .a = {logits}, .b = {w}, .adds = l.dx.adds()});
   const auto so_far = [&](const Grad& g) { return Grad{g.tensor, from > 0 ? Accumulate::yes : g.mode}; };
   linear_backward_weight(so_far(l.dw), so_far(l.dbias), logits, x);
 }
 
-void clear(const Grad& g) {
-  if (g && !g.adds()) DRAGOMAN_CUDA_CHECK(cudaMemsetAsync(g.tensor.data(), 0, size_t(g.tensor.bytes()), stream()));
-}
-
 void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
   const int64_t N = l.x.rows();
-  if (N == 0) clear(l.dw), clear(l.dbias);
+  if (N == 0)
+    for (const Grad& g : {l.dw, l.dbias})
+      if (g && !g.adds()) clear(g.tensor);
   const int64_t most = chunk_rows(logits_of(l));
   for (int64_t from = 0; from < N; from += most) chunk(l, from, std::min(most, N - from));
 }

@@ -20,22 +20,28 @@ namespace {
 int opened = 0;  // the device of this process
 
 void wait() {
+  const DeviceLock lock = use_device();
   invariant(!recording(), "the host must not wait for a device that is recording");
   ++so_far.waits;
   DRAGOMAN_CUDA_CHECK(cudaStreamSynchronize(stream()));
 }
 
 void download(void* host, const void* device, int64_t bytes) {
+  const DeviceLock lock = use_device();
   DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(host, device, size_t(bytes), cudaMemcpyDeviceToHost, stream()));
   wait();
 }
 
 void upload(void* device, const void* host, int64_t bytes) {
+  const DeviceLock lock = use_device();
   DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(device, host, size_t(bytes), cudaMemcpyHostToDevice, stream()));
   wait();
 }
 
-DeviceCounts counts() { return so_far; }
+DeviceCounts counts() {
+  const DeviceLock lock = use_device();
+  return so_far;
+}
 
 /// Pieces of one size.
 struct Pieces {
@@ -64,20 +70,26 @@ void open_device(int number) {
 
 int device_number() { return opened; }
 
-// Every thread that computes must select the device once.
+// Destructors call it, so it throws nothing: if the device cannot be selected, the calls that follow fail.
+DeviceLock use_device() {
+  static auto& turns = *new std::recursive_mutex;  // never destroyed: mirrors of static tensors are released at exit
+  thread_local const cudaError_t selected = cudaSetDevice(opened);
+  static_cast<void>(selected);
+  return DeviceLock(turns);
+}
+
 cudaStream_t stream() {
   static const cudaStream_t only = [] {
     cudaStream_t s = nullptr;
-    DRAGOMAN_CUDA_CHECK(cudaSetDevice(opened));
     DRAGOMAN_CUDA_CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
     return s;
   }();
-  thread_local const bool chosen = [] {
-    DRAGOMAN_CUDA_CHECK(cudaSetDevice(opened));
-    return true;
-  }();
-  (void)chosen;
   return only;
+}
+
+void clear(const Tensor& x) {
+  const DeviceLock lock = use_device();
+  DRAGOMAN_CUDA_CHECK(cudaMemsetAsync(x.data(), 0, size_t(x.bytes()), stream()));
 }
 
 bool has_matrix_units() {
@@ -101,16 +113,21 @@ int64_t most_shared_bytes() {
 namespace {
 
 std::shared_ptr<void> alone(int64_t bytes) {
+  const DeviceLock lock = use_device();
   void* memory = nullptr;
   ++so_far.allocations;
   DRAGOMAN_CUDA_CHECK(cudaMalloc(&memory, size_t(bytes)));
-  return {memory, [](void* p) { cudaFree(p); }};  // waits for kernels that use the memory
+  return {memory, [](void* p) {
+            const DeviceLock using_it = use_device();
+            cudaFree(p);  // waits for kernels that use the memory
+          }};
 }
 
 }  // namespace
 
 std::shared_ptr<void> piece(int64_t bytes) {
   if (memory_kind() == Memory::tensors) return alone(bytes);
+  const DeviceLock lock = use_device();
   static Pool& pool = *new Pool;  // never destroyed: mirrors of static tensors are released at exit
   const size_t rank = rank_of(bytes);
   Pieces& pieces = pool[rank];
@@ -123,7 +140,10 @@ std::shared_ptr<void> piece(int64_t bytes) {
     memory = pieces.returned.back();
     pieces.returned.pop_back();
   }
-  std::shared_ptr<void> owned(memory, [&pieces](void* p) { pieces.returned.push_back(p); });
+  std::shared_ptr<void> owned(memory, [&pieces](void* p) {
+    const DeviceLock returning = use_device();
+    pieces.returned.push_back(p);
+  });
   if (recording()) keep(owned);
   return owned;
 }
@@ -153,6 +173,7 @@ Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
 }
 
 PendingBytes send(const void* device, int64_t bytes) {
+  const DeviceLock lock = use_device();
   invariant(!recording(), "a device that is recording cannot send values");
   static auto& crates = *new std::array<std::deque<Pinned>, 48>;  // by rank
   const size_t rank = rank_of(bytes);
@@ -160,15 +181,17 @@ PendingBytes send(const void* device, int64_t bytes) {
   DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(to.memory, device, size_t(bytes), cudaMemcpyDeviceToHost, stream()));
   DRAGOMAN_CUDA_CHECK(cudaEventRecord(to.copied, stream()));
   return [to, bytes, rank](void* host) {
-    DRAGOMAN_CUDA_CHECK(cudaEventSynchronize(to.copied));
+    DRAGOMAN_CUDA_CHECK(cudaEventSynchronize(to.copied));  // without the lock: others go on meanwhile
     std::memcpy(host, to.memory, size_t(bytes));
+    const DeviceLock returning = use_device();
     crates[rank].push_back(to);
   };
 }
 
 // Returns at once; the caller may then change the data.
 void copy_to(void* device, const void* host, int64_t bytes) {
-  if (bytes == 0) return;                                         // `host` may be null
+  if (bytes == 0) return;  // `host` may be null
+  const DeviceLock lock = use_device();
   static auto& crates = *new std::array<std::deque<Pinned>, 48>;  // by rank
   invariant(!recording(), "host data must be on the device before its kernels are recorded");
   const size_t rank = rank_of(bytes);
@@ -190,6 +213,7 @@ std::shared_ptr<void> copied(const void* host, int64_t bytes) {
 
 // Events are reused: creating one takes longer than recording it.
 Moment now() {
+  const DeviceLock lock = use_device();
   static auto& pool = *new std::vector<cudaEvent_t>;
   cudaEvent_t event = nullptr;
   if (pool.empty()) {
@@ -198,7 +222,10 @@ Moment now() {
     event = pool.back();
     pool.pop_back();
   }
-  Moment moment(event, [](void* e) { pool.push_back(static_cast<cudaEvent_t>(e)); });
+  Moment moment(event, [](void* e) {
+    const DeviceLock returning = use_device();
+    pool.push_back(static_cast<cudaEvent_t>(e));
+  });
   DRAGOMAN_CUDA_CHECK(cudaEventRecord(event, stream()));
   return moment;
 }
@@ -255,6 +282,7 @@ const DeviceMemory& device_memory() {
 }
 
 const void* mirrored(const Tensor& x) {
+  const DeviceLock lock = use_device();
   Mirror* mirror = x.mirror();
   invariant(mirror != nullptr, "kernel operands must be in device memory or have a Mirror");
   if (!mirror->copy) mirror->copy = copied(mirror->host, mirror->bytes);
@@ -264,6 +292,7 @@ const void* mirrored(const Tensor& x) {
 }
 
 void renew(Mirror& mirror) {
+  const DeviceLock lock = use_device();
   if (!mirror.copy) mirror.copy = piece(mirror.bytes);
   copy_to(mirror.copy.get(), mirror.host, mirror.bytes);
 }

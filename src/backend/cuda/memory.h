@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "tensor/tensor.h"
 
 /// The device: its only stream, its memory for tensors, and its copies of the host's integers. Everything runs in
-/// stream order, so memory may be reused as soon as the last kernel that uses it has been launched.
+/// stream order, so memory may be reused as soon as the last kernel that uses it has been launched. Threads (engines,
+/// models of a server, loading) share the device and take turns: what calls CUDA does so under use_device().
 namespace dragoman::cuda {
 
 /// Throws Error with CUDA's description if a call failed.
@@ -19,6 +21,10 @@ void check(cudaError_t status, const char* call);
 /// Selects the GPU that this process computes on. Throws Error if there is no GPU of that number.
 void open_device(int number);
 int device_number();  // of that GPU
+/// Selects that GPU for this thread, and keeps other threads away while the result lives. A thread may have several. It
+/// holds one while it records, as what others launched would be recorded too.
+using DeviceLock = std::unique_lock<std::recursive_mutex>;
+DeviceLock use_device();
 cudaStream_t stream();
 /// Whether the GPU's matrix units multiply bfloat16 and TF32: compute capability 8.0 or later.
 bool has_matrix_units();
@@ -35,6 +41,9 @@ enum class Memory {
 Memory memory_kind();
 const DeviceMemory& device_memory();
 extern DeviceCounts so_far;  // statistics of this device
+
+/// Sets all bytes of a tensor without padding to 0.
+void clear(const Tensor& x);
 
 /// A small block of device memory, from a pool that is never freed. A recording keeps the pieces its kernels use.
 std::shared_ptr<void> piece(int64_t bytes);

@@ -8,6 +8,7 @@ namespace dragoman::cuda {
 namespace {
 
 int64_t free_bytes() {
+  const DeviceLock lock = use_device();
   size_t free = 0, total = 0;
   DRAGOMAN_CUDA_CHECK(cudaMemGetInfo(&free, &total));
   return int64_t(free);
@@ -25,6 +26,7 @@ CUmemAllocationProp properties() {
 }
 
 void* reserve(int64_t bytes) {
+  const DeviceLock lock = use_device();
   CUdeviceptr base = 0;
   return cuMemAddressReserve(&base, size_t(bytes), 0, 0, 0) == CUDA_SUCCESS ? reinterpret_cast<void*>(base) : nullptr;
 }
@@ -64,6 +66,7 @@ Answer map_memory(void* base, int64_t from, int64_t to) {
 }
 
 bool commit(void* base, int64_t from, int64_t to) {
+  const DeviceLock lock = use_device();
   ++so_far.allocations;
   return map_memory(base, from, to).has_memory();
 }
@@ -74,6 +77,7 @@ void finish() {
 }
 
 void release(void* base, int64_t reserved, int64_t committed) {
+  const DeviceLock lock = use_device();
   finish();
   const auto at = reinterpret_cast<CUdeviceptr>(base);
   if (committed > 0) cuMemUnmap(at, size_t(committed));
@@ -83,6 +87,7 @@ void release(void* base, int64_t reserved, int64_t committed) {
 }  // namespace
 
 std::string why_no_ranges() {
+  const DeviceLock lock = use_device();
   constexpr int64_t little = 32 << 20;
   CUdeviceptr base = 0;
   const CUresult reserved = cuMemAddressReserve(&base, little, 0, 0, 0);
@@ -104,6 +109,7 @@ void allocate_ranges(DeviceMemory& memory) {
 void allocate_plainly(DeviceMemory& memory) {
   memory.capacity = [] { return free_bytes() / 2; };
   memory.reserve = [](int64_t bytes) {
+    const DeviceLock lock = use_device();
     void* base = nullptr;
     ++so_far.allocations;
     if (cudaMalloc(&base, size_t(bytes)) == cudaSuccess) return base;
@@ -112,6 +118,7 @@ void allocate_plainly(DeviceMemory& memory) {
   };
   memory.commit = [](void*, int64_t, int64_t) { return true; };
   memory.release = [](void* base, int64_t, int64_t) {
+    const DeviceLock lock = use_device();
     finish();
     cudaFree(base);
   };

@@ -12,6 +12,7 @@ std::string name_of(const Factor& f) {
 }  // namespace
 
 void count_slow_product(const Gemm& g) {
+  const DeviceLock lock = use_device();
   if (++so_far.slow_products > 1) return;
   log_warning(
       "cuBLASLt has no kernel for the product of {} and {} in {} on this GPU: a slow kernel computes it and others "

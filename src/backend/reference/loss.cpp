@@ -16,7 +16,8 @@ namespace {
 // factor of the last two products, dz are of type Factor.
 template <class T, class Factor>
 void cross_entropy_rows(const LossKernels::LinearCrossEntropy& l) {
-  const auto X = l.x.view<Factor>(), W = l.w.view<Factor>();
+  const auto X = l.x.view<Factor>();
+  const auto W = (l.packed ? l.packed.reshaped(l.w.shape()) : l.w).view<Factor>();  // here packing copies
   const auto DX = l.dx.tensor.view<T>(), DW = l.dw.tensor.view<T>(), loss = l.loss.view<T>(),
              log_prob = l.log_prob.view<T>();
   const auto targets = l.targets.view<int32_t>();

@@ -61,6 +61,10 @@ namespace cuda_on_host {
 void issue(std::function<void()> work);
 /// Whether CUDA_ON_HOST_REFUSES names the call.
 bool refused(const char* call);
+/// Whether this thread has not selected the device of the stream.
+bool on_another_device();
+/// Whether the device has so many threads and so much shared memory.
+bool may_launch(const cudaLaunchConfig_t& config);
 /// Runs one thread per element of the grid. Device memory is accessible meanwhile.
 void run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
 void* dynamic_shared_memory();
@@ -120,6 +124,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
 template <class... P, class... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... arguments) {
+  if (!cuda_on_host::may_launch(*config)) return cudaErrorNotSupported;
   cuda_on_host::issue([config = *config, kernel, given = std::tuple<P...>(std::forward<A>(arguments)...)] {
     cuda_on_host::run(config, [&] { std::apply(kernel, given); });
   });
