@@ -1,0 +1,82 @@
+#include <cmath>
+
+#include "base/log.h"
+#include "comm/agreement.h"
+#include "train/trainer.h"
+
+namespace dragoman {
+namespace {
+
+// Compares a value with the best of its metric so far. A non-finite value is never better.
+RunValidation::Figure compared(ValidMetric metric, double value, const std::map<std::string, double>& best) {
+  RunValidation::Figure figure{.metric = std::string(name_of(metric)), .value = value};
+  const auto found = best.find(figure.metric);
+  figure.any_best = found != best.end();
+  if (figure.any_best) figure.best = found->second;
+  const bool beats = !figure.any_best || (rises(metric) ? value > figure.best : value < figure.best);
+  figure.better = std::isfinite(value) && beats;
+  return figure;
+}
+
+}  // namespace
+
+// Measures with the smoothed weights. Does not change the progress.
+RunValidation Trainer::measure() {
+  const Smoothed smoothed(updater_.average());
+  const auto values = validation_.measure(backend_, arena_, *model_, progress_, unwritten_, ranks_);
+  RunValidation validation;
+  for (size_t m = 0; m < values.size(); ++m) {
+    if (!values[m]) continue;
+    validation.figures.push_back(compared(setup_.training.valid_metrics[m], *values[m], progress_.best));
+    validation.figures.back().decides = m == 0;
+  }
+  return validation;
+}
+
+void Trainer::validate() {
+  updater_.finish();
+  if (!validation_.exists()) return;
+  RunValidation validation = measure();
+  for (const auto& figure : validation.figures) {
+    if (figure.better) progress_.best[figure.metric] = figure.value;
+    if (figure.decides) progress_.stalled = figure.better ? 0 : progress_.stalled + 1;
+  }
+  validation.stalled = progress_.stalled;
+  log_.announce(progress_.moment(), validation);
+  for (const auto& figure : validation.figures) keep_if_best(figure);
+}
+
+// A requested validation does not affect early stopping or the best model, so the run continues as if it had not
+// happened.
+void Trainer::validate_on_request() {
+  if (!validation_.exists()) return log_warning("SIGUSR2 requests a validation, but there are no --valid-sets");
+  updater_.finish();
+  RunValidation validation = measure();
+  validation.stalled = progress_.stalled;
+  validation.requested = true;
+  log_.announce(progress_.moment(), validation);
+}
+
+// Writing the best model of a metric may have failed. Then the next best one is written if it beats the model in the
+// file.
+void Trainer::keep_if_best(const RunValidation::Figure& figure) {
+  const ValidMetric metric = *from_name<ValidMetric>(figure.metric);
+  if (!decide(compared(metric, figure.value, progress_.kept).better)) return;
+  const auto keep = [&] {
+    together(ranks_, [&] {
+      const Smoothed smoothed(updater_.average());
+      write_model(best_path(setup_.training.model, figure.metric));
+    });
+    progress_.kept[figure.metric] = figure.value;
+  };
+  const std::string output = fmt::format("--keep-best ({})", figure.metric);
+  if (setup_.training.keep_best) {
+    if (const std::string failure = try_save(keep); !failure.empty())
+      unwritten_.add(output, failure);
+    else if (figure.better)
+      unwritten_.forget(output);
+  } else if (figure.better)
+    progress_.kept[figure.metric] = figure.value;
+}
+
+}  // namespace dragoman
