@@ -96,15 +96,8 @@ void read_tensors(const SafetensorsFile& file, const std::vector<NamedTensor>& t
   }
 }
 
-// A resumed run may add exponential smoothing, but not drop it: the averages would be lost.
 void read_averages(const SafetensorsFile& file, const RunState& run) {
-  if (!run.average) {
-    const bool had = std::ranges::any_of(file.tensors(), [](const auto& t) { return t.name.starts_with("average/"); });
-    if (!had) return;
-    throw Error(
-        fmt::format("{} contains averaged weights, which would be lost without --exponential-smoothing", file.path()),
-        "give it again; to continue without averages, start another --model with this one as --pretrained-model");
-  }
+  if (!run.average) return;
   if (file.find("average/" + run.parameters.named().front().name))
     return read_flat(run, run.average->averages(),
                      [&](const Tensor& whole) { read_tensors(file, averages_of(run, {.averages = whole})); });
@@ -133,6 +126,21 @@ void compare_arithmetic(const SafetensorsFile& file, const std::string& now) {
       "{} was computed by {}, but resumes with {}: the results will differ in the last digits from those of a run "
       "without this change",
       file.path(), stored->second, now);
+}
+
+// A resumed run may add exponential smoothing, but not drop it: the averages would be lost.
+void require_state(const SafetensorsFile& file, const ModelConfig& config, bool averaged) {
+  const std::string& path = file.path();
+  require(entry(file, "format") == state_format, "{} is of format '{}', expected a training state", path,
+          entry(file, "format"));
+  require(entry(file, "version") == state_version, "{} is of state version {}, this dragoman reads {}", path,
+          entry(file, "version"), state_version);
+  require_same_model(path, config_from_json(entry(file, "config"), path), config);
+  const bool had = std::ranges::any_of(file.tensors(), [](const auto& t) { return t.name.starts_with("average/"); });
+  if (had && !averaged)
+    throw Error(fmt::format("{} contains averaged weights, which would be lost without --exponential-smoothing", path),
+                "give it again; to continue without averages, start another --model with this one as "
+                "--pretrained-model");
 }
 
 void restart_epoch(Progress& progress) {
@@ -211,14 +219,14 @@ void require_same_model(const std::string& path, const ModelConfig& stored, cons
                 "give the options it was trained with, another --model, or --no-reload to start from scratch");
 }
 
+void require_state_of(const std::string& path, const ModelConfig& config, bool averaged) {
+  require_state(SafetensorsFile(path), config, averaged);
+}
+
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
                 Restore restore) {
   const SafetensorsFile file(path);
-  require(entry(file, "format") == state_format, "{} is of format '{}', expected a training state", path,
-          entry(file, "format"));
-  require(entry(file, "version") == state_version, "{} is of state version {}, this dragoman reads {}", path,
-          entry(file, "version"), state_version);
-  require_same_model(path, config_from_json(entry(file, "config"), path), config);
+  require_state(file, config, run.average.has_value());
   read_tensors(file, parameters_of(run));
   read_averages(file, run);
   read_progress(file, run);
@@ -240,7 +248,7 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
 
 void save_numbered(const std::string& model_path, int64_t update, int64_t keep,
                    const std::function<void(const std::string&)>& save) {
-  save(sibling(model_path, fmt::format("update{}", update)));
+  save(numbered_path(model_path, update));
   const fs::path model(model_path), folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
   const std::string before = model.stem().string() + ".update", after = model.extension().string();
   std::map<int64_t, fs::path> numbered;

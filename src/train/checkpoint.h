@@ -61,6 +61,9 @@ struct Restore {
 /// requested one.
 void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config);
 
+/// Error unless a run of this model, `averaged` or not, can resume from the state: see load_state.
+void require_state_of(const std::string& path, const ModelConfig& config, bool averaged);
+
 /// Restores the run from a state. Error if the file belongs to another model, or contains averages that the run does
 /// not use. If the order of batches has changed, logs this and restarts the epoch. If the arithmetic has changed, only
 /// logs this. If the run uses averages and the file contains none, they start from its parameters.

@@ -57,15 +57,6 @@ Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missin
   return open_vocabularies(setup);
 }
 
-bool resumes(const TrainingSetup& setup, const Vocabularies& vocabularies) {
-  const std::string& model = setup.training.model;
-  if (setup.training.no_reload || !fs::exists(model)) return false;
-  const ModelFile file(model);
-  require_its_vocabularies(file, vocabularies, setup.data.vocabs);
-  require_same_model(model, file.config(), setup.model);
-  return true;
-}
-
 // Trains for some seconds. The first update, which creates kernels and touches memory, is not counted unless it takes
 // long.
 void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& vocabularies, const Backend& backend,

@@ -13,10 +13,6 @@
 namespace dragoman {
 namespace {
 
-bool resumes(const TrainingSetup& setup) {
-  return !setup.training.no_reload && std::filesystem::exists(state_path(setup.training.model));
-}
-
 TrainingPrecision precision_on(const Backend& backend, TrainingPrecision wanted) {
   if (wanted == TrainingPrecision::automatic && !backend.is_device()) return TrainingPrecision::float32;
   if (wanted != TrainingPrecision::automatic && wanted != TrainingPrecision::fastest) return wanted;
@@ -33,6 +29,25 @@ int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend,
 }
 
 }  // namespace
+
+bool resumes(const TrainingSetup& setup) {
+  const std::string &model = setup.training.model, state = state_path(model);
+  if (setup.training.no_reload) return false;
+  if (std::filesystem::exists(state)) return true;
+  if (!std::filesystem::exists(model)) return false;
+  throw Error(fmt::format("{} exists, but not its training state {}", model, state),
+              "give another --model, perhaps with this one as --pretrained-model, or --no-reload to start from scratch "
+              "and overwrite it");
+}
+
+// The state is written first, so after a crash it may exist without a model.
+bool resumes(const TrainingSetup& setup, const Vocabularies& vocabularies) {
+  if (!resumes(setup)) return false;
+  const std::string& model = setup.training.model;
+  if (std::filesystem::exists(model)) require_its_vocabularies(ModelFile(model), vocabularies, setup.data.vocabs);
+  require_state_of(state_path(model), setup.model, setup.optimizer.exponential_smoothing > 0);
+  return true;
+}
 
 // Activations of 16 bits cost no quality that was measured (recipes/README.md) and make GPUs faster.
 TrainingSetup with_precision(TrainingSetup setup, const Backend& backend) {

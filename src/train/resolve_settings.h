@@ -6,6 +6,11 @@ namespace dragoman {
 
 class Communicator;
 
+/// Whether the run resumes from a training state, rather than begins. Error if there is a model without its state.
+bool resumes(const TrainingSetup& setup);
+/// The same for a complete setup. Error also if the state or the model file beside it does not fit the run.
+bool resumes(const TrainingSetup& setup, const Vocabularies& vocabularies);
+
 /// The number of gradient shards for a run on this many ranks: --gradient-shards, else that of its state, else one, or
 /// at least eight with several ranks. Error if there are fewer shards than ranks.
 int shards_of_run(const TrainingSetup& setup, int ranks);

@@ -12,6 +12,10 @@ std::string sibling(const std::string& model_path, const std::string& word) {
 
 std::string state_path(const std::string& model_path) { return sibling(model_path, "state"); }
 
+std::string numbered_path(const std::string& model_path, int64_t update) {
+  return sibling(model_path, "update" + std::to_string(update));
+}
+
 std::string best_path(const std::string& model_path, std::string_view metric) {
   return sibling(model_path, "best-" + std::string(metric));
 }

@@ -12,6 +12,9 @@ std::string sibling(const std::string& model_path, const std::string& word);
 /// The training state beside a model file.
 std::string state_path(const std::string& model_path);
 
+/// The file of --keep-last for an update.
+std::string numbered_path(const std::string& model_path, int64_t update);
+
 /// The file of --keep-best for a metric.
 std::string best_path(const std::string& model_path, std::string_view metric);
 

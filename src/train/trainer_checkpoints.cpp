@@ -50,15 +50,8 @@ void Trainer::begin() {
 }
 
 void Trainer::begin_or_resume() {
-  const std::string &model = setup_.training.model, state = state_path(model);
-  const bool has_model = std::filesystem::exists(model), has_state = std::filesystem::exists(state);
-  if (setup_.training.no_reload || (!has_model && !has_state)) return begin();
-  if (!has_state)
-    throw Error(fmt::format("{} exists, but not its training state {}", model, state),
-                "give another --model, perhaps with this one as --pretrained-model, or --no-reload to start from "
-                "scratch and overwrite it");
-  // The state is written first, so after a crash it may exist without a model.
-  if (has_model) require_its_vocabularies(ModelFile(model), vocabularies_, setup_.data.vocabs);
+  if (!resumes(setup_, vocabularies_)) return begin();
+  const std::string state = state_path(setup_.training.model);
   load_state(state, run_state(), setup_.model, order_,
              {.corpus = !setup_.training.no_restore_corpus, .optimizer = !setup_.training.no_optimizer_reload});
   resumes_ = true;

@@ -66,6 +66,24 @@ TEST(DryRun, FindsWhatARunWouldFailOf) {
       AllOf(HasSubstr("belongs to another model: --transformer-dim-ffn is 32, here 48"), HasSubstr("--no-reload")));
 }
 
+TEST(DryRun, LooksAtTheFilesThatARunResumesFrom) {
+  ToyRun run;
+  run.train_until(1);
+  const std::string model = run.setup.training.model, aside = run.files.path("aside");
+  std::filesystem::rename(model, aside);
+  EXPECT_TRUE(dry_run(run.setup, backend("cpu")).resumes) << "from the state alone";
+  std::filesystem::rename(aside, model);
+  std::filesystem::remove(state_path(model));
+  EXPECT_THAT(message_of([&] { dry_run(run.setup, backend("cpu")); }), HasSubstr("exists, but not its training state"));
+  run.setup.training.no_reload = true;
+  EXPECT_FALSE(dry_run(run.setup, backend("cpu")).resumes);
+  run.setup.optimizer.exponential_smoothing = 0.01;
+  run.train_until(1);
+  run.setup.optimizer.exponential_smoothing = 0;
+  run.setup.training.no_reload = false;
+  EXPECT_THAT(message_of([&] { dry_run(run.setup, backend("cpu")); }), HasSubstr("contains averaged weights"));
+}
+
 // 100 updates and 5,000 target tokens an epoch, 1,000 of them a second.
 TEST(LengthOfRun, IsThatOfTheNearestEnd) {
   DryRun run;
