@@ -8,6 +8,7 @@
 #include <ranges>
 
 #include "base/error.h"
+#include "base/fingerprint.h"
 #include "base/grouped.h"
 #include "base/log.h"
 #include "base/new_thread.h"
@@ -22,21 +23,6 @@ namespace {
 
 // Must not change: with sampling, it determines the random numbers of a line.
 constexpr int64_t block_lines = 1000;
-
-// FNV-1a of 64 bits (Fowler, Noll, Vo): short, and the same on every machine.
-class Fingerprint {
- public:
-  void add(std::string_view bytes) {
-    for (const char byte : bytes) add_byte(byte);
-    add_byte('\n');  // so that "ab", "c" differs from "a", "bc"
-  }
-  uint64_t value() const { return hash_; }
-
- private:
-  void add_byte(char byte) { hash_ = (hash_ ^ uint8_t(byte)) * 0x100000001b3; }
-
-  uint64_t hash_ = 0xcbf29ce484222325;
-};
 
 // Lines that are encoded together.
 struct Block {

@@ -23,7 +23,7 @@ RunValidation::Figure compared(ValidMetric metric, double value, const std::map<
 // Measures with the smoothed weights. Does not change the progress.
 RunValidation Trainer::measure() {
   const Smoothed smoothed(updater_.average());
-  const auto values = validation_.measure(backend_, arena_, *model_, progress_, unwritten_, ranks_);
+  const auto values = validation_.measure({backend_, arena_, *model_, updater_.rows()}, progress_, unwritten_, ranks_);
   RunValidation validation;
   for (size_t m = 0; m < values.size(); ++m) {
     if (!values[m]) continue;

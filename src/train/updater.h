@@ -32,6 +32,8 @@ class Updater {
   /// The first non-finite tensor of the last skipped update; empty if unknown.
   const std::string& first_nonfinite() const { return first_nonfinite_; }
   double rate() const;
+  /// The maximum number of tokens per side that are computed at once.
+  int64_t rows() const { return learner_.rows(); }
 
   Window& window() { return window_; }  // of updates that were not skipped; its reader resets it
   Adam& adam() { return adam_; }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/fingerprint.h"
 #include "base/line_writer.h"
 #include "base/log.h"
 #include "base/scratch_folder.h"
@@ -17,11 +18,17 @@
 namespace dragoman {
 namespace {
 
+constexpr int64_t usual_batch_words = 4096;  // if training has no limit
+
 std::vector<int32_t> encoded(const Vocabulary& vocabulary, const SentenceFrame& frame, const std::string& line,
                              const TrainingSetup& setup) {
   auto ids = setup.data.no_spm_encode ? vocabulary.encode_given_pieces(line) : vocabulary.encode(line);
   if (int64_t(ids.size()) > setup.data.max_length) ids.resize(setup.data.max_length);
   return frame.around(std::move(ids));
+}
+
+std::string_view bytes_of(const std::vector<int32_t>& ids) {
+  return {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(int32_t)};
 }
 
 void write_lines(const std::string& path, const std::vector<std::string>& lines) {
@@ -75,36 +82,61 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
   const TrainingOptions& o = setup.training;
   if (wants({ValidMetric::translation})) require_program({o.valid_script_path, o.valid_script_args});
   if (!o.valid_translation_output.empty()) require_writable("valid-translation-output", o.valid_translation_output);
-  LinePairs lines = read_line_pairs({{sets.front(), sets.back()}, setup.data.tsv}, setup.training.valid_max_lines);
+  LinePairs lines = read_line_pairs({{sets.front(), sets.back()}, setup.data.tsv});
   require(!lines.source.empty(), "--valid-sets: {} has no lines", sets[0]);
-  sources_ = std::move(lines.source);
-  references_ = std::move(lines.target);
   const SentenceFrames frames = frames_of(setup.model);
-  for (size_t i = 0; i < sources_.size(); ++i) {
-    pairs_.push_back({encoded(vocabularies.source, frames.source, sources_[i], setup),
-                      encoded(vocabularies.target, frames.target, references_[i], setup)});
+  for (size_t i = 0; i < lines.source.size(); ++i) {
+    pairs_.push_back({encoded(vocabularies.source, frames.source, lines.source[i], setup),
+                      encoded(vocabularies.target, frames.target, lines.target[i], setup)});
     target_tokens_ += int64_t(pairs_.back().target.size());
   }
+  if (o.valid_max_lines > 0 && size_t(o.valid_max_lines) < lines.source.size()) {
+    lines.source.resize(size_t(o.valid_max_lines));
+    lines.target.resize(size_t(o.valid_max_lines));
+  }
+  sources_ = std::move(lines.source);
+  references_ = std::move(lines.target);
 }
 
-std::vector<std::string> Validation::translations(const Backend& backend, Arena& arena, Model& model,
-                                                  const PackedWeights& packed, Communicator& ranks) const {
+std::string Validation::fingerprint(ValidMetric metric) const {
+  const TrainingOptions& o = setup_.training;
+  Fingerprint all;
+  if (rises(metric)) {
+    for (const auto& lines : {sources_, references_})
+      for (const std::string& line : lines) all.add(line);
+    all.add(fmt::format("{} {} {}", o.valid_beam_size, o.valid_normalize, setup_.data.no_spm_encode));
+  } else {
+    for (const IdPair& pair : pairs_)
+      for (const auto& ids : {pair.source, pair.target}) all.add(bytes_of(ids));
+  }
+  if (metric == ValidMetric::translation) {
+    all.add(o.valid_script_path);
+    for (const std::string& argument : o.valid_script_args) all.add(argument);
+  }
+  return fmt::format("{:016x}", all.value());
+}
+
+std::vector<std::string> Validation::translations(const MeasuredModel& measured, const PackedWeights& packed,
+                                                  Communicator& ranks) const {
   SearchOptions search;
   search.beam_size = setup_.training.valid_beam_size;
   search.normalize = setup_.training.valid_normalize;
   TranslateOptions options;
   options.no_spm_encode = setup_.data.no_spm_encode;
-  Context cx{.backend = backend, .arena = arena, .packed = &packed};
+  Context cx{.backend = measured.backend, .arena = measured.arena, .packed = &packed};
   // A single search uses the memory that training has left; several would be a tenth faster, but need their own memory.
-  return gathered(Translator(cx, model, vocabularies_, options, search).translate(share_of(sources_, ranks)), ranks);
+  return gathered(Translator(cx, measured.model, vocabularies_, options, search).translate(share_of(sources_, ranks)),
+                  ranks);
 }
 
-double Validation::cross_entropy(const Backend& backend, Arena& arena, Model& model, const PackedWeights& packed,
+// In batches that training has memory for.
+double Validation::cross_entropy(const MeasuredModel& measured, const PackedWeights& packed,
                                  Communicator& ranks) const {
+  const int64_t wanted = setup_.data.mini_batch_words > 0 ? setup_.data.mini_batch_words : usual_batch_words;
+  const auto own = score_pairs({measured.backend, measured.arena, packed}, measured.model, share_of(pairs_, ranks),
+                               std::min(wanted, measured.rows));
   double sum = 0;
-  for (double log_prob : gathered(
-           score_pairs({backend, arena, packed}, model, share_of(pairs_, ranks), setup_.data.mini_batch_words), ranks))
-    sum -= log_prob / double(target_tokens_);
+  for (const double log_prob : gathered(own, ranks)) sum -= log_prob / double(target_tokens_);
   return sum;
 }
 
@@ -161,17 +193,15 @@ std::vector<std::optional<double>> share_figures(std::vector<std::optional<doubl
 
 }  // namespace
 
-std::vector<std::optional<double>> Validation::measure(const Backend& backend, Arena& arena, Model& model,
-                                                       const Progress& progress, Unwritten& unwritten,
-                                                       Communicator& ranks) const {
-  const PackedWeights packed = model.parameters().pack();
+std::vector<std::optional<double>> Validation::measure(const MeasuredModel& measured, const Progress& progress,
+                                                       Unwritten& unwritten, Communicator& ranks) const {
+  const PackedWeights packed = measured.model.parameters().pack();
   double entropy = 0;
-  if (wants({ValidMetric::cross_entropy, ValidMetric::perplexity}))
-    entropy = cross_entropy(backend, arena, model, packed, ranks);
+  if (wants({ValidMetric::cross_entropy, ValidMetric::perplexity})) entropy = cross_entropy(measured, packed, ranks);
   std::vector<std::string> hypotheses;
   std::string kept;
   if (wants({ValidMetric::bleu, ValidMetric::chrf, ValidMetric::translation})) {
-    hypotheses = translations(backend, arena, model, packed, ranks);
+    hypotheses = translations(measured, packed, ranks);
   }
   const size_t metrics = setup_.training.valid_metrics.size();
   if (ranks.rank() > 0) return share_figures({}, metrics, ranks);

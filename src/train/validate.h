@@ -12,6 +12,14 @@ namespace dragoman {
 
 class Communicator;
 
+/// A model, and what it is measured on.
+struct MeasuredModel {
+  const Backend& backend;
+  Arena& arena;
+  Model& model;
+  int64_t rows;  // the maximum number of tokens per side that are scored at once
+};
+
 /// Measures a model on the validation set: cross-entropy per target token and perplexity by scoring, BLEU and chrF by
 /// translating it with beam search, as `translate` would, and the value of a script for these translations.
 class Validation {
@@ -20,16 +28,17 @@ class Validation {
   Validation(const TrainingSetup& setup, const Vocabularies& vocabularies);
 
   bool exists() const { return !pairs_.empty(); }
+  /// Of everything that determines the value of a metric, besides the model: text and options.
+  std::string fingerprint(ValidMetric metric) const;
   /// One value for each of --valid-metrics, in order; nullopt if the script gave none. All ranks call it and share the
   /// lines; rank 0 computes the values and broadcasts them. Writes --valid-translation-output, with the placeholders in
   /// its name replaced from `progress`. If it cannot be written, warns and sets `unwritten`.
-  std::vector<std::optional<double>> measure(const Backend& backend, Arena& arena, Model& model,
-                                             const Progress& progress, Unwritten& unwritten, Communicator& ranks) const;
+  std::vector<std::optional<double>> measure(const MeasuredModel& measured, const Progress& progress,
+                                             Unwritten& unwritten, Communicator& ranks) const;
 
  private:
-  double cross_entropy(const Backend& backend, Arena& arena, Model& model, const PackedWeights& packed,
-                       Communicator& ranks) const;
-  std::vector<std::string> translations(const Backend& backend, Arena& arena, Model& model, const PackedWeights& packed,
+  double cross_entropy(const MeasuredModel& measured, const PackedWeights& packed, Communicator& ranks) const;
+  std::vector<std::string> translations(const MeasuredModel& measured, const PackedWeights& packed,
                                         Communicator& ranks) const;
   std::string keep(const std::vector<std::string>& translations, const Progress& progress, Unwritten& unwritten) const;
   std::optional<double> figure_of_script(const std::vector<std::string>& translations, std::string file) const;
@@ -37,8 +46,8 @@ class Validation {
 
   const TrainingSetup& setup_;
   const Vocabularies& vocabularies_;
-  std::vector<std::string> sources_, references_;
-  std::vector<IdPair> pairs_;
+  std::vector<std::string> sources_, references_;  // the lines that are translated
+  std::vector<IdPair> pairs_;                      // all lines
   int64_t target_tokens_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "data/pairs.h"
 #include "tests/special_ids.h"
@@ -27,10 +28,17 @@ struct Validated {
   }
   std::vector<std::optional<double>> figures(const Progress& progress = {}) {
     return Validation(run.setup, vocabularies)
-        .measure(backend("cpu"), arena, *model, progress, unwritten, *single_process());
+        .measure({backend("cpu"), arena, *model, rows}, progress, unwritten, *single_process());
+  }
+  /// The memory of a validation, in bytes, besides the model.
+  int64_t memory() {
+    const int64_t before = arena.in_use();
+    measure();
+    return arena.peak() - before;
   }
 
   Unwritten unwritten;
+  int64_t rows = 1024;
   ToyRun run;
   Vocabularies vocabularies = open_vocabularies(run.setup);
   Arena arena;
@@ -87,10 +95,40 @@ TEST(Validation, LeavesNothingBehind) {
   EXPECT_EQ(values, v.measure());
 }
 
-TEST(Validation, CanLookAtTheFirstLinesOnly) {
-  Validated v, few;
+TEST(Validation, CanTranslateTheFirstLinesOnly) {
+  Validated v, few, one;
+  for (Validated* validated : {&v, &few, &one})
+    validated->run.setup.training.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::chrf};
   few.run.setup.training.valid_max_lines = 1;
-  EXPECT_NE(v.measure(), few.measure());
+  for (std::string& path : one.run.setup.training.valid_sets) {
+    const std::string text = read_file(path);
+    path = one.run.files.write("one" + std::filesystem::path(path).extension().string(),
+                               text.substr(0, text.find('\n') + 1));
+  }
+  const auto all = v.measure(), limited = few.measure();
+  EXPECT_EQ(limited[0], all[0]) << "cross-entropy is that of all lines";
+  EXPECT_EQ(limited[1], one.measure()[1]);
+}
+
+TEST(Validation, ScoresInBatchesThatTrainingHasMemoryFor) {
+  const auto with = [](int64_t batch_words, int64_t rows) {
+    Validated v;
+    std::string source, target;
+    for (int i = 0; i < 300; ++i) {
+      source += "one two three\n";
+      target += "eins zwei drei\n";
+    }
+    v.run.setup.training.valid_sets = {v.run.files.write("long.en", source), v.run.files.write("long.de", target)};
+    v.run.setup.data.mini_batch_words = batch_words;
+    v.rows = rows;
+    const int64_t memory = v.memory();
+    return std::pair(memory, v.measure());
+  };
+  const auto small = with(60, 1024), large = with(32'000, 60), unlimited = with(0, 60), whole = with(32'000, 32'000);
+  EXPECT_EQ(large.first, small.first);
+  EXPECT_EQ(unlimited.first, small.first) << "also with --mini-batch alone";
+  EXPECT_GT(whole.first, 2 * small.first);
+  for (const auto& other : {large, unlimited, whole}) EXPECT_EQ(other.second, small.second);
 }
 
 TEST(Validation, NeedsLinesAndAsManyOnBothSides) {
