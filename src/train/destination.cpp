@@ -25,8 +25,6 @@ std::string folder_of(const std::string& file) {
   return parent.empty() ? "." : parent;
 }
 
-int64_t mebibytes(int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
-
 std::string process_in(int file) {
   char text[32] = {};
   const ssize_t got = pread(file, text, sizeof text - 1, 0);
@@ -64,6 +62,8 @@ void require_space(const std::string& model, CheckpointSize size, int64_t availa
                           mebibytes(needed), folder_of(model), available >> 20),
               "free some space (df -h), or give --model on another disk");
 }
+
+int64_t mebibytes(int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
 
 int64_t free_space(const std::string& file) {
   std::error_code unknown;

@@ -16,6 +16,9 @@ void require_writable(std::string_view option, const std::string& file);
 /// so the old and new versions of only one file exist at the same time.
 void require_space(const std::string& model, CheckpointSize size, int64_t available);
 
+/// Rounded up.
+int64_t mebibytes(int64_t bytes);
+
 /// Free bytes on the disk of a file; a very large number if the system does not report it.
 int64_t free_space(const std::string& file);
 

@@ -21,6 +21,7 @@ struct Progress {
   int64_t skipped = 0;                 // updates skipped because the loss or gradient was not finite
   int64_t skipped_in_a_row = 0;        // the last ones
   int64_t rollbacks = 0;               // rollbacks to a checkpoint after too many skipped updates; each halves the rate
+  double halved_rate = 0;              // the --learn-rate that they halve; 0: none
   LossScale loss_scale;                // in float16 training; else 1
   int64_t stalled = 0;                 // validations in a row without improvement of the first metric
   std::map<std::string, double> best;  // by metric name: a later run may use other metrics

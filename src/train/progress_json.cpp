@@ -94,6 +94,7 @@ std::string to_json(const StoredProgress& stored) {
               {"batch", p.position.batch},
               {"adam_steps", stored.adam_steps}};
   if (p.kept != p.best) out["kept"] = p.kept;
+  if (p.rollbacks > 0) out["halved_rate"] = p.halved_rate;
   return out.dump();
 }
 
@@ -109,6 +110,7 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   p.skipped = numbers.count("skipped");
   p.skipped_in_a_row = numbers.count("skipped_in_a_row", 0);
   p.rollbacks = numbers.count("rollbacks", 0);
+  p.halved_rate = numbers.number("halved_rate", 0, 0, std::numeric_limits<double>::max());
   p.loss_scale = numbers.loss_scale();
   p.stalled = numbers.count("stalled");
   p.best = numbers.figures("best");

@@ -126,8 +126,9 @@ void Trainer::run() {
   log_.announce(progress_.moment(), RunStarted{setup_.training.model, model_->parameters().count(), resumes_});
   const Stopping stopping(setup_.training.after, pairs_an_epoch(*corpus_, setup_.data), progress_);
   while (!train(stopping)) roll_back();
-  if (saved_ != progress_.updates) save();
-  log_.announce(progress_.moment(), RunEnd{reason(), stopping.epochs(progress_), progress_.stalled});
+  const RunEnd::Reason end = reason();
+  save_at_end(decide(end != RunEnd::signal));
+  log_.announce(progress_.moment(), RunEnd{end, stopping.epochs(progress_), progress_.stalled});
   log_.close();
   unwritten_.require_none();
 }
@@ -188,12 +189,14 @@ void Trainer::pause_for_work(bool validation_due, bool saving_due) {
     validate();
   else if (decide(control_.validate.exchange(false)))
     validate_on_request();
-  if (saving_due || decide(control_.save.exchange(false))) save_due_ = true;
+  if (saving_due) save_due_ = numbered_due_ = true;
+  if (decide(control_.save.exchange(false))) save_due_ = true;
   if (!save_due_) return;
   updater_.finish();
   if (progress_.skipped_in_a_row > 0) return;
   save_due_ = false;
-  try_save([&] { save(); });
+  const bool numbered = std::exchange(numbered_due_, false);
+  try_save([&] { save(numbered); });
 }
 
 bool Trainer::ended(const Stopping& stopping) const {

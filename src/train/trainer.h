@@ -20,10 +20,10 @@ class Trainer {
   Trainer(TrainingSetup setup, const Backend& backend, RunControl& control, Communicator& ranks);
 
   /// Trains until one of --after is reached, validation stalls or `control` asks it to stop. Saves the model at the end
-  /// in each case. A save that fails is reported and retried at the next save; Error if the last save fails. If another
-  /// file, such as a log, could not be written, throws an Error after the last save. After --max-skipped consecutive
-  /// non-finite updates, the run rolls back to its last checkpoint with half the learning rate; Error if that happens
-  /// again, or if there is no checkpoint.
+  /// in each case. A save that fails is reported and retried at the next save;
+  /// Error if the last save fails. If another file, such as a log, could not be written, throws an Error at the end.
+  /// After --max-skipped consecutive non-finite updates, the run rolls back to its last checkpoint with half the
+  /// learning rate; Error if that happens again, or if there is no checkpoint.
   void run();
 
   const Progress& progress() const { return progress_; }
@@ -43,14 +43,20 @@ class Trainer {
   bool ended(const Stopping& stopping) const;
   void report(const Stopping& stopping);
   void warn_of_divergence(double cost);
+  void load();
+  void resume_rate();
   void roll_back();
   RunValidation measure();
   void validate();
   void validate_on_request();
   void keep_if_best(const RunValidation::Figure& figure);
   std::string try_save(const std::function<void()>& save);
-  void write_model(const std::string& path) const;
-  void save();
+  void save(bool numbered);
+  void save_at_end(bool completed);
+  bool save_numbered();
+  void miss_numbered(const std::string& failure);
+  void save_state_and_model();
+  void write_smoothed(const std::string& path);
   bool stalled() const;
   RunEnd::Reason reason() const;
 
@@ -75,8 +81,10 @@ class Trainer {
   Validation validation_;
   bool resumes_ = false;  // the run was started by an earlier call
   bool save_due_ = false;
-  bool diverging_ = false;  // divergence was reported
-  int64_t saved_ = -1;      // update of the last save by this process
+  bool numbered_due_ = false;  // of --keep-last, in that save
+  bool diverging_ = false;     // divergence was reported
+  // Updates of the last save, and of the last numbered checkpoint, of this process:
+  int64_t saved_ = -1, numbered_ = -1;
 };
 
 }  // namespace dragoman

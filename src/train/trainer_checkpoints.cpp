@@ -11,6 +11,21 @@
 #include "train/trainer.h"
 
 namespace dragoman {
+namespace {
+
+// The reason of the failure; empty if it succeeded.
+std::string failure_of(const std::function<void()>& write) {
+  try {
+    write();
+    return "";
+  } catch (const RankLost&) {
+    throw;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
 
 // Numbered checkpoints and best models are written later: if they may not fit, a warning is enough.
 void Trainer::require_room() {
@@ -22,7 +37,7 @@ void Trainer::require_room() {
   const int64_t more = o.keep_last + (o.keep_best ? int64_t(o.valid_metrics.size()) : 0);
   if (const int64_t all = size.model * (more + 1) + size.state; more > 0 && all > available)
     log_warning("--keep-last {} and the other files of the run need up to {} MiB, but the disk of {} has {} MiB free",
-                o.keep_last, all >> 20, o.model, available >> 20);
+                o.keep_last, mebibytes(all), o.model, available >> 20);
 }
 
 RunState Trainer::run_state() {
@@ -50,12 +65,36 @@ void Trainer::begin() {
 }
 
 void Trainer::begin_or_resume() {
-  if (!resumes(setup_, vocabularies_)) return begin();
-  const std::string state = state_path(setup_.training.model);
-  load_state(state, run_state(), setup_.model, order_,
-             {.corpus = !setup_.training.no_restore_corpus, .optimizer = !setup_.training.no_optimizer_reload});
-  resumes_ = true;
-  log_info("Resuming from {}: update {}, epoch {}", state, grouped(progress_.updates), progress_.epoch());
+  resumes_ = resumes(setup_, vocabularies_);
+  if (!resumes_) return begin();
+  load();
+  log_info("Resuming from {}: update {}, epoch {}", state_path(setup_.training.model), grouped(progress_.updates),
+           progress_.epoch());
+  resume_rate();
+}
+
+// What this call does not restore, it does not restore in a rollback either, until it has saved a state of its own.
+void Trainer::load() {
+  const TrainingOptions& o = setup_.training;
+  Restore restore;
+  if (saved_ < 0) restore = {.corpus = !o.no_restore_corpus, .optimizer = !o.no_optimizer_reload};
+  load_state(state_path(o.model), run_state(), setup_.model, order_, restore);
+}
+
+// A rollback halves the rate that has failed: another --learn-rate is taken as it is.
+void Trainer::resume_rate() {
+  const double rate = setup_.optimizer.learn_rate;
+  if (progress_.rollbacks == 0) return;
+  if (progress_.halved_rate == 0) progress_.halved_rate = rate;  // a state of an older version
+  if (progress_.halved_rate == rate)
+    return log_warning(
+        "the learning rate is halved {} since a rollback: it is multiplied by {}; another --learn-rate "
+        "is used as it is",
+        counted(progress_.rollbacks, "time"), progress_.rate_factor());
+  log_info("--learn-rate was {} before the rollback and is {} now: it is no longer halved", progress_.halved_rate,
+           rate);
+  progress_.rollbacks = 0;
+  progress_.halved_rate = 0;
 }
 
 // Rolls back once per run, and only to a checkpoint of this run. The rollback is saved in the state immediately, so
@@ -71,52 +110,86 @@ void Trainer::roll_back() {
                                     : ", again after a rollback with half the learning rate",
                             updater_.first_nonfinite()),
                 "lower --learn-rate or raise --lr-warmup; --check-nan finds the op where it starts");
-  load_state(state_path(setup_.training.model), run_state(), setup_.model, order_);
+  load();
   progress_.skipped_in_a_row = 0;
-  ++progress_.rollbacks;
+  progress_.rollbacks = 1;
+  progress_.halved_rate = setup_.optimizer.learn_rate;
+  save_due_ = numbered_due_ = false;
   try_save([&] {
     together(ranks_, [&] { save_state(state_path(setup_.training.model), run_state(), setup_.model, order_); });
   });
   log_.announce(progress_.moment(), RunRollback{updates, progress_.rate_factor(), updater_.first_nonfinite()});
 }
 
-void Trainer::write_model(const std::string& path) const {
-  if (!leads()) return;
-  save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), trained_);
-}
-
 // The reason of the failure; empty if it succeeded.
 std::string Trainer::try_save(const std::function<void()>& save) {
-  try {
-    save();
-    return "";
-  } catch (const RankLost&) {
-    throw;
-  } catch (const Error& error) {
-    log_.announce(progress_.moment(), RunSave{setup_.training.model, error.what()});
-    return error.what();
-  }
+  const std::string failure = failure_of(save);
+  if (!failure.empty()) log_.announce(progress_.moment(), RunSave{setup_.training.model, failure});
+  return failure;
 }
 
 // A killed run resumes from the state alone. The numbered checkpoint is written before the state: a run killed between
-// them resumes from the previous state and writes both again. The model is written after the state: if the run is
-// killed between them, the next save, at the latest that at its end, writes it.
-void Trainer::save() {
+// them resumes from the previous state and writes both again. On a full disk it gives way to the state and the model.
+void Trainer::save(bool numbered) {
   updater_.finish();
-  const TrainingOptions& o = setup_.training;
   if (const std::string bad = first_bad_weight(backend_, arena_, model_->parameters()); !bad.empty())
     fail("{} is not finite", bad);
-  const auto write = [&](const std::string& path) {
-    const Smoothed smoothed(updater_.average());
-    write_model(path);
-  };
-  if (o.keep_last > 0)
-    together(ranks_, [&] { leads() ? save_numbered(o.model, progress_.updates, o.keep_last, write) : write(o.model); });
-  together(ranks_, [&] { save_state(state_path(o.model), run_state(), setup_.model, order_); });
-  together(ranks_, [&] { write(o.model); });
+  const TrainingOptions& o = setup_.training;
+  if (!numbered || o.keep_last == 0 || !save_numbered()) {
+    save_state_and_model();
+  } else if (const std::string failure = failure_of([&] { save_state_and_model(); }); !failure.empty()) {
+    std::error_code ignored;
+    if (leads()) std::filesystem::remove(numbered_path(o.model, progress_.updates), ignored);
+    miss_numbered(failure);
+    save_state_and_model();
+  }
   saved_ = progress_.updates;
   made_.keep();
   log_.announce(progress_.moment(), RunSave{o.model, ""});
+}
+
+// A stop by a signal leaves the numbered checkpoints as they would be without it.
+void Trainer::save_at_end(bool completed) {
+  const bool numbered = completed || numbered_due_;
+  const bool lacks_numbered = numbered && setup_.training.keep_last > 0 && numbered_ != progress_.updates;
+  if (saved_ != progress_.updates || lacks_numbered) save(numbered);
+}
+
+// Returns whether it was written.
+bool Trainer::save_numbered() {
+  const TrainingOptions& o = setup_.training;
+  const auto write = [&](const std::string& path) { write_smoothed(path); };
+  const std::string failure = failure_of([&] {
+    together(ranks_, [&] {
+      leads() ? dragoman::save_numbered(o.model, progress_.updates, o.keep_last, write) : write(o.model);
+    });
+  });
+  numbered_ = progress_.updates;
+  if (failure.empty())
+    unwritten_.forget("--keep-last");
+  else
+    miss_numbered(failure);
+  return failure.empty();
+}
+
+void Trainer::miss_numbered(const std::string& failure) {
+  log_warning("update {}: no numbered checkpoint was kept, and training continues: {}", grouped(progress_.updates),
+              failure);
+  unwritten_.add("--keep-last", failure);
+}
+
+// The model is written after the state: if the run is killed between them, the next save, at the latest that at its
+// end, writes it.
+void Trainer::save_state_and_model() {
+  const std::string& model = setup_.training.model;
+  together(ranks_, [&] { save_state(state_path(model), run_state(), setup_.model, order_); });
+  together(ranks_, [&] { write_smoothed(model); });
+}
+
+// All ranks call it, rank 0 writes.
+void Trainer::write_smoothed(const std::string& path) {
+  const Smoothed smoothed(updater_.average());
+  if (leads()) save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), trained_);
 }
 
 }  // namespace dragoman

@@ -7,6 +7,8 @@
 namespace dragoman {
 namespace {
 
+ValidMetric metric_of(const RunValidation::Figure& figure) { return *from_name<ValidMetric>(figure.metric); }
+
 // Compares a value with the best of its metric so far. A non-finite value is never better.
 RunValidation::Figure compared(ValidMetric metric, double value, const std::map<std::string, double>& best) {
   RunValidation::Figure figure{.metric = std::string(name_of(metric)), .value = value};
@@ -60,13 +62,9 @@ void Trainer::validate_on_request() {
 // Writing the best model of a metric may have failed. Then the next best one is written if it beats the model in the
 // file.
 void Trainer::keep_if_best(const RunValidation::Figure& figure) {
-  const ValidMetric metric = *from_name<ValidMetric>(figure.metric);
-  if (!decide(compared(metric, figure.value, progress_.kept).better)) return;
+  if (!decide(compared(metric_of(figure), figure.value, progress_.kept).better)) return;
   const auto keep = [&] {
-    together(ranks_, [&] {
-      const Smoothed smoothed(updater_.average());
-      write_model(best_path(setup_.training.model, figure.metric));
-    });
+    together(ranks_, [&] { write_smoothed(best_path(setup_.training.model, figure.metric)); });
     progress_.kept[figure.metric] = figure.value;
   };
   const std::string output = fmt::format("--keep-best ({})", figure.metric);

@@ -32,6 +32,28 @@ TEST(Checkpoint, OnlyTheLastNumberedOnesStay) {
   EXPECT_TRUE(read_file(run.files.path("model.update11.safetensors")) == run.model_bytes());
 }
 
+TEST(Checkpoint, NumberedOnesAreThoseOfARunThatNeverStopped) {
+  ToyRun straight, stopped;
+  for (ToyRun* run : {&straight, &stopped}) {
+    run->setup.training.save_freq = {4, Frequency::updates};
+    run->setup.training.disp_freq = {1, Frequency::updates};
+    run->setup.training.keep_last = 9;
+  }
+  straight.train_until(9);
+  stopped.log.listen([&](const std::string& line) {
+    if (line.find("Up. 2 : Sen.") != std::string::npos) stopped.control.save = true;
+    if (line.find("Up. 6 : Sen.") != std::string::npos) stopped.control.stop = true;
+    if (line.find("Up. 9 : Sen.") != std::string::npos) stopped.control.save = true;
+  });
+  EXPECT_EQ(stopped.train_until(9).updates, 6);
+  EXPECT_THAT(stopped.log.text(), testing::AllOf(HasSubstr("(update 2)"), HasSubstr("(update 6)")));
+  stopped.control.stop = false;
+  EXPECT_EQ(stopped.train_until(9).updates, 9);
+  EXPECT_THAT(straight.files_made(), IsSupersetOf({"model.update4.safetensors", "model.update9.safetensors"}));
+  EXPECT_EQ(stopped.files_made(), straight.files_made());
+  EXPECT_TRUE(stopped.state_bytes() == straight.state_bytes());
+}
+
 // A run that begins anew must not lose its own to those of an older one that went further.
 TEST(Checkpoint, RemovesNoneBeyondTheUpdateOfTheRun) {
   TextFiles files;

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "base/file_calls.h"
 #include "tests/temporary_folder.h"
 #include "tests/train/toy_run.h"
 
@@ -31,16 +32,37 @@ class SmallFiles {
   rlimit before_{};
 };
 
+/// While this lives, the files of a folder have at most `bytes` together: writing more fails as on a full disk.
+class SmallDisk {
+ public:
+  SmallDisk(const std::string& in, int64_t bytes) {
+    folder = in;
+    room = bytes;
+    file_calls().write = [](int file, const void* data, size_t size) -> ssize_t {
+      int64_t used = 0;
+      for (const auto& each : fs::directory_iterator(folder)) used += int64_t(each.file_size());
+      if (used + int64_t(size) <= room) return write(file, data, size);
+      errno = ENOSPC;
+      return -1;
+    };
+  }
+  ~SmallDisk() { file_calls() = before_; }
+
+ private:
+  static inline std::string folder;
+  static inline int64_t room = 0;
+  const FileCalls before_ = file_calls();
+};
+
 TEST(ModelLock, IsForOneAtATime) {
   const TemporaryFolder folder;
   const std::string model = folder / "m";
   const auto message = [&] { return message_of([&] { ModelLock lock(model); }); };
   {
     const ModelLock lock(model);
-    EXPECT_THAT(
-        message(),
-        AllOf(HasSubstr(fmt::format("--model {}: it is being trained already (process {})", model, getpid())),
-              HasSubstr("another --model")));
+    EXPECT_THAT(message(),
+                AllOf(HasSubstr(fmt::format("--model {}: it is being trained already (process {})", model, getpid())),
+                      HasSubstr("another --model")));
     EXPECT_EQ(folder.files(), 1);
   }
   EXPECT_EQ(folder.files(), 0);
@@ -107,6 +129,42 @@ TEST(FullDisk, AtTheEndIsAnErrorAsTheWorkWouldBeLost) {
   EXPECT_EQ(run.train_until(3).updates, 3);
 }
 
+TEST(FullDisk, CostsANumberedCheckpointRatherThanTheStateAndTheModel) {
+  ToyRun straight, run;
+  for (ToyRun* r : {&straight, &run}) {
+    r->setup.training.save_freq = {2, Frequency::updates};
+    r->setup.model.dim = 64;
+    r->setup.model.feed_forward = 512;
+  }
+  straight.train_until(6);
+  run.setup.training.keep_last = 1;
+  int64_t others = 0;
+  for (const auto& file : fs::directory_iterator(run.files.path("."))) others += int64_t(file.file_size());
+  const auto model = int64_t(straight.model_bytes().size()), state = int64_t(straight.state_bytes().size());
+  ASSERT_GT(state, model + model / 2);
+  {
+    const SmallDisk disk(run.files.path("."), others + model + 2 * state + model / 2);
+    EXPECT_THAT(message_of([&] { run.train_until(6); }),
+                AllOf(HasSubstr("not all output of the run was written: --keep-last: "), HasSubstr("state")));
+  }
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("update 4: no numbered checkpoint was kept, and training continues: "),
+                                    HasSubstr("(update 4)"), HasSubstr("(update 6)")));
+  EXPECT_THAT(run.files_made(), testing::ElementsAre("model.safetensors", "model.state.safetensors"));
+  EXPECT_TRUE(run.state_bytes() == straight.state_bytes());
+  EXPECT_TRUE(run.model_bytes() == straight.model_bytes());
+}
+
+TEST(NumberedCheckpoints, ThatCannotBeWrittenDoNotKeepTheStateFromBeingSaved) {
+  ToyRun run;
+  run.setup.training.save_freq = {2, Frequency::updates};
+  run.setup.training.keep_last = 2;
+  fs::create_directories(run.files.path("model.update4.safetensors/inner"));
+  EXPECT_THAT(message_of([&] { run.train_until(4); }), HasSubstr("--keep-last: "));
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("(update 4)"), testing::Not(HasSubstr("not saved"))));
+  EXPECT_EQ(run.train_until(5).updates, 5) << "a later one was written";
+  EXPECT_TRUE(fs::exists(run.files.path("model.update4.safetensors/inner")));
+}
+
 // After a crash between the two files of a first checkpoint.
 TEST(Resume, ResumesFromAStateThatIsAlone) {
   ToyRun straight, alone;
@@ -131,6 +189,12 @@ TEST(RequireSpace, CountsBothFilesOrTheLargerOfTwoThatAreReplaced) {
   files.write("m.state.safetensors", "");
   EXPECT_NO_THROW(require_space(model, size, 30 << 20));
   EXPECT_THAT(message_of([&] { require_space(model, size, 29 << 20); }), HasSubstr("needs 30 MiB more"));
+}
+
+TEST(RequireSpace, NeverShowsLessThanIsNeeded) {
+  EXPECT_EQ(mebibytes(0), 0);
+  EXPECT_EQ(mebibytes(1 << 20), 1);
+  EXPECT_EQ(mebibytes((1 << 20) + 1), 2);
 }
 
 TEST(RequireWritable, NeedsAFolderToWriteTo) {

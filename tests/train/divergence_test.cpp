@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "tests/train/toy_run.h"
 #include "train/not_finite.h"
+#include "train/progress_json.h"
 
 namespace dragoman {
 namespace {
@@ -124,6 +125,43 @@ TEST(Divergence, EndsTheSecondTimeAndKeepsTheCheckpoint) {
   run.setup.training.no_reload = false;
   EXPECT_EQ(run.train_until(6).updates, 6);
   EXPECT_THAT(run.log.text(), HasSubstr("Resuming from"));
+}
+
+// "adam_steps" of the state.
+int64_t steps_of(const ToyRun& run) {
+  const SafetensorsFile state(state_path(run.setup.training.model));
+  return progress_from(state.metadata().at("progress"), state.path()).adam_steps;
+}
+
+TEST(Divergence, RestoresInARollbackOnlyWhatTheCallHadRestored) {
+  ToyRun run;
+  run.train_until(4);
+  run.setup.training.max_skipped = 3;
+  run.setup.training.no_optimizer_reload = true;
+  Poisoned poisoned(run, 12, "Up. 6 ", 1);
+  poisoned.trainer->run();
+  EXPECT_EQ(poisoned.trainer->progress().rollbacks, 1);
+  EXPECT_EQ(steps_of(run), 12 - 4);
+}
+
+TEST(Divergence, IsRememberedUntilAnotherRateIsGiven) {
+  ToyRun run;
+  run.setup.training.max_skipped = 3;
+  run.setup.training.save_freq = {4, Frequency::updates};
+  Poisoned poisoned(run, 10, "Up. 6 ", 1);
+  poisoned.trainer->run();
+  run.log.listen({});
+  run.log.clear();
+  EXPECT_EQ(run.train_until(12).rollbacks, 1);
+  EXPECT_THAT(run.log.text(),
+              HasSubstr("the learning rate is halved 1 time since a rollback: it is multiplied by 0.5"));
+  run.log.clear();
+  run.setup.optimizer.learn_rate = 0.004;
+  EXPECT_EQ(run.train_until(14).rollbacks, 0);
+  EXPECT_THAT(run.log.text(), HasSubstr("--learn-rate was 0.01 before the rollback and is 0.004 now"));
+  run.log.clear();
+  run.train_until(16);
+  EXPECT_THAT(run.log.text(), Not(HasSubstr("halved")));
 }
 
 TEST(Divergence, EndsWhereThereIsNothingToRollBackTo) {
