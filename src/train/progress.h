@@ -26,7 +26,8 @@ struct Progress {
   int64_t stalled = 0;                 // validations in a row without improvement of the first metric
   std::map<std::string, double> best;  // by metric name: a later run may use other metrics
   std::map<std::string, double> kept;  // of the --keep-best files: behind `best` if one could not be written
-  Position position;                   // in the corpus
+  std::map<std::string, std::string> measured;  // what the values of `best` measure: Validation::fingerprint
+  Position position;                            // in the corpus
 
   int64_t epoch() const { return position.epoch + 1; }  // for display, from 1
   double rate_factor() const;                           // for the learning rate, after rollbacks

@@ -34,6 +34,17 @@ class Numbers {
     return figures;
   }
 
+  std::map<std::string, std::string> texts(const std::string& key) const {
+    const json& values = get(key);
+    if (!values.is_object()) complain(key, values, "an object");
+    std::map<std::string, std::string> texts;
+    for (const auto& [name, value] : values.items()) {
+      if (!value.is_string()) complain(key + "." + name, value, "a text");
+      texts[name] = value.get<std::string>();
+    }
+    return texts;
+  }
+
   LossScale loss_scale() const {
     constexpr double largest_scale = 0x1p127;
     const LossScale scale{number("loss_scale", 1, LossScale::least, largest_scale), count("loss_scale_since", 0)};
@@ -94,6 +105,7 @@ std::string to_json(const StoredProgress& stored) {
               {"batch", p.position.batch},
               {"adam_steps", stored.adam_steps}};
   if (p.kept != p.best) out["kept"] = p.kept;
+  if (!p.measured.empty()) out["measured"] = p.measured;
   if (p.rollbacks > 0) out["halved_rate"] = p.halved_rate;
   return out.dump();
 }
@@ -115,6 +127,7 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   p.stalled = numbers.count("stalled");
   p.best = numbers.figures("best");
   p.kept = in.contains("kept") ? numbers.figures("kept") : p.best;
+  if (in.contains("measured")) p.measured = numbers.texts("measured");
   p.position = {numbers.count("epoch"), numbers.count("batch")};
   const Baseline baseline{numbers.number("baseline", 0, 0, std::numeric_limits<double>::max())};
   return {p, numbers.count("adam_steps"), baseline};

@@ -128,6 +128,7 @@ void Trainer::run() {
   while (!train(stopping)) roll_back();
   const RunEnd::Reason end = reason();
   save_at_end(decide(end != RunEnd::signal));
+  if (decide(end == RunEnd::after)) validate_at_end();
   log_.announce(progress_.moment(), RunEnd{end, stopping.epochs(progress_), progress_.stalled});
   log_.close();
   unwritten_.require_none();

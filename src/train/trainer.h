@@ -20,7 +20,7 @@ class Trainer {
   Trainer(TrainingSetup setup, const Backend& backend, RunControl& control, Communicator& ranks);
 
   /// Trains until one of --after is reached, validation stalls or `control` asks it to stop. Saves the model at the end
-  /// in each case. A save that fails is reported and retried at the next save;
+  /// in each case, and measures it if --after ends the run. A save that fails is reported and retried at the next save;
   /// Error if the last save fails. If another file, such as a log, could not be written, throws an Error at the end.
   /// After --max-skipped consecutive non-finite updates, the run rolls back to its last checkpoint with half the
   /// learning rate; Error if that happens again, or if there is no checkpoint.
@@ -49,6 +49,8 @@ class Trainer {
   RunValidation measure();
   void validate();
   void validate_on_request();
+  void validate_at_end();
+  void forget_incomparable();
   void keep_if_best(const RunValidation::Figure& figure);
   std::string try_save(const std::function<void()>& save);
   void save(bool numbered);
@@ -83,8 +85,8 @@ class Trainer {
   bool save_due_ = false;
   bool numbered_due_ = false;  // of --keep-last, in that save
   bool diverging_ = false;     // divergence was reported
-  // Updates of the last save, and of the last numbered checkpoint, of this process:
-  int64_t saved_ = -1, numbered_ = -1;
+  // Updates of the last save, the last numbered checkpoint and the last scheduled validation of this process:
+  int64_t saved_ = -1, numbered_ = -1, validated_ = -1;
 };
 
 }  // namespace dragoman

@@ -71,6 +71,10 @@ void Trainer::begin_or_resume() {
   log_info("Resuming from {}: update {}, epoch {}", state_path(setup_.training.model), grouped(progress_.updates),
            progress_.epoch());
   resume_rate();
+  forget_incomparable();
+  const Frequency validation = setup_.training.valid_freq;  // one that was due came before the save
+  if (validation.unit == Frequency::updates && validation.count > 0 && progress_.updates % validation.count == 0)
+    validated_ = progress_.updates;
 }
 
 // What this call does not restore, it does not restore in a rollback either, until it has saved a state of its own.
@@ -115,6 +119,8 @@ void Trainer::roll_back() {
   progress_.rollbacks = 1;
   progress_.halved_rate = setup_.optimizer.learn_rate;
   save_due_ = numbered_due_ = false;
+  validated_ = -1;
+  forget_incomparable();
   try_save([&] {
     together(ranks_, [&] { save_state(state_path(setup_.training.model), run_state(), setup_.model, order_); });
   });

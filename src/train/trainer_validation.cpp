@@ -40,9 +40,13 @@ void Trainer::validate() {
   if (!validation_.exists()) return;
   RunValidation validation = measure();
   for (const auto& figure : validation.figures) {
-    if (figure.better) progress_.best[figure.metric] = figure.value;
+    if (figure.better) {
+      progress_.best[figure.metric] = figure.value;
+      progress_.measured[figure.metric] = validation_.fingerprint(metric_of(figure));
+    }
     if (figure.decides) progress_.stalled = figure.better ? 0 : progress_.stalled + 1;
   }
+  validated_ = progress_.updates;
   validation.stalled = progress_.stalled;
   log_.announce(progress_.moment(), validation);
   for (const auto& figure : validation.figures) keep_if_best(figure);
@@ -57,6 +61,33 @@ void Trainer::validate_on_request() {
   validation.stalled = progress_.stalled;
   validation.requested = true;
   log_.announce(progress_.moment(), validation);
+}
+
+// The last model of a run is measured too. This does not enter the state, as the next call may continue the run.
+void Trainer::validate_at_end() {
+  if (setup_.training.valid_freq.count <= 0 || validated_ == progress_.updates) return;
+  const Progress before = progress_;
+  validate();
+  progress_ = before;
+}
+
+// Figures of another validation text or of another search cannot be compared with those of this call.
+void Trainer::forget_incomparable() {
+  if (!validation_.exists()) return;
+  for (const ValidMetric metric : setup_.training.valid_metrics) {
+    const std::string name(name_of(metric)), now = validation_.fingerprint(metric);
+    const auto best = progress_.best.find(name);
+    if (best == progress_.best.end()) continue;
+    std::string& measured = progress_.measured[name];
+    if (measured.empty()) measured = now;  // a state of an older version
+    if (measured == now) continue;
+    log_warning("the validation text or the options of {} have changed: its best value so far, {:.6g}, is forgotten{}",
+                name, best->second, metric == setup_.training.valid_metrics[0] ? ", and no validation is stalled" : "");
+    progress_.best.erase(best);
+    progress_.kept.erase(name);
+    progress_.measured.erase(name);
+    if (metric == setup_.training.valid_metrics[0]) progress_.stalled = 0;
+  }
 }
 
 // Writing the best model of a metric may have failed. Then the next best one is written if it beats the model in the

@@ -15,7 +15,7 @@ from pathlib import Path
 
 BINARY = LIBRARY = ""  # from the command line
 RUN = ("train -t s t -v v v --valid-sets s t --dim-emb 8 --transformer-heads 2 --transformer-dim-ffn 16 --enc-depth 1 "
-       "--dec-depth 1 --mini-batch-words 64 --after 6u --valid-freq 2u --save-freq 2u --keep-last 2 --keep-best "
+       "--dec-depth 1 --mini-batch-words 64 --after 6u --save-freq 2u --keep-last 2 --keep-best "
        "--learn-rate 0.01 --cpu-threads 1 --quiet -m m.safetensors")
 
 
@@ -74,10 +74,13 @@ class Killed(unittest.TestCase):
                 self.assertTrue(found[name] == content, f"{name}, killed at change {kills}")
 
     def test_at_any_write_and_rename_ends_in_the_same_bytes(self):
-        self.assertGreater(self.killed_everywhere(""), 3 * 2 * 4, "three saves of four files")
+        self.assertGreater(self.killed_everywhere(" --valid-freq 2u"), 3 * 2 * 4, "three saves of four files")
 
     def test_also_where_the_model_is_an_average(self):
-        self.killed_everywhere(" --exponential-smoothing")
+        self.killed_everywhere(" --valid-freq 2u --exponential-smoothing")
+
+    def test_also_where_the_last_model_is_validated_at_the_end(self):
+        self.killed_everywhere(" --valid-freq 4u")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,14 @@ TEST(ProgressJson, ComesBackAsItWas) {
   EXPECT_EQ(baseline.value, 2.5);
 }
 
+TEST(ProgressJson, KeepsWhatItsBestValuesMeasure) {
+  const Progress p{.measured = {{"bleu", "0123456789abcdef"}}};
+  EXPECT_EQ(progress_from(to_json(StoredProgress{p, 0, {}}), "m.state").progress.measured, p.measured);
+  json damaged = sound();
+  damaged["measured"] = {{"bleu", 3}};
+  EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'measured.bleu' is 3 in its progress, expected a text"));
+}
+
 TEST(ProgressJson, RefusesCountsThatNoRunHas) {
   for (const char* key : {"updates", "target_tokens", "sentences", "epoch_sentences", "skipped", "skipped_in_a_row",
                           "rollbacks", "loss_scale_since", "stalled", "epoch", "batch", "adam_steps"})

@@ -40,7 +40,7 @@ TEST(JsonLog, HasTheWholeRunAndIsResumedWithIt) {
   run.train_until(5);
   const auto both = lines_of(run.setup.training.log_json);
   EXPECT_THAT(events_of({both.begin() + int64_t(first.size()), both.end()}),
-              ElementsAre("start", "report", "save", "end"));
+              ElementsAre("start", "report", "save", "validation", "end"));
   EXPECT_EQ(both[first.size()].at("event"), "start");
   EXPECT_EQ(both[first.size()].at("resumed"), true);
   EXPECT_EQ(both[first.size()].at("update"), 4);

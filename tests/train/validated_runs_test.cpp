@@ -1,0 +1,128 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/train/toy_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+int64_t validations_at(const ToyRun& run, int64_t update) {
+  return std::ranges::count_if(run.log.lines(), [&](const std::string& line) {
+    return line.find(fmt::format("[valid] Ep. 1 : Up. {} : ", update)) != std::string::npos;
+  });
+}
+
+TEST(LastValidation, MeasuresTheModelThatTheRunEndsWith) {
+  ToyRun straight, ended;
+  for (ToyRun* run : {&straight, &ended}) {
+    run->setup.training.valid_freq = {4, Frequency::updates};
+    run->setup.training.keep_best = true;
+  }
+  const Progress progress = ended.train_until(6);
+  EXPECT_EQ(validations_at(ended, 6), 1) << ended.log.text();
+  const std::string best = best_path(ended.setup.training.model, "cross-entropy");
+  EXPECT_TRUE(read_file(best) == ended.model_bytes()) << "the last model is the best one";
+  EXPECT_EQ(progress.stalled, 0);
+  ended.train_until(10);
+  straight.train_until(10);
+  EXPECT_TRUE(ended.state_bytes() == straight.state_bytes());
+  EXPECT_TRUE(ended.model_bytes() == straight.model_bytes());
+}
+
+TEST(LastValidation, IsNotMadeTwice) {
+  ToyRun run;
+  run.setup.training.valid_freq = {3, Frequency::updates};
+  run.train_until(6);
+  EXPECT_EQ(validations_at(run, 6), 1) << run.log.text();
+}
+
+TEST(LastValidation, IsNotMadeWhereNoneIsWanted) {
+  ToyRun run;
+  run.train_until(2);
+  EXPECT_EQ(validations_at(run, 2), 0) << "--valid-freq 0 is never";
+  run.setup.training.valid_freq = {4, Frequency::updates};
+  run.setup.training.disp_freq = {1, Frequency::updates};
+  run.log.listen([&](const std::string& line) {
+    if (line.find("Up. 3 : Sen.") != std::string::npos) run.control.stop = true;
+  });
+  EXPECT_EQ(run.train_until(6).updates, 3);
+  EXPECT_EQ(validations_at(run, 3), 0) << "a stopped run is continued later";
+  run.control.stop = false;
+  run.setup.training.valid_sets.clear();
+  run.train_until(5);
+  EXPECT_EQ(validations_at(run, 5), 0);
+}
+
+/// Without a learning rate, validations after the first are no better.
+struct Stalling : ToyRun {
+  Stalling() {
+    setup.optimizer.learn_rate = 0;
+    setup.training.valid_freq = {2, Frequency::updates};
+    setup.training.early_stopping = 2;
+    EXPECT_EQ(train_until(4).stalled, 1);
+    log.clear();
+  }
+};
+
+TEST(BestValue, OfAnotherValidationTextIsForgotten) {
+  Stalling run;
+  const auto easier = run.files.write("valid.one.en", "one\n"), harder = run.files.write("valid.one.de", "zwei\n");
+  run.setup.training.valid_sets = {easier, harder};
+  const Progress p = run.train_until(6);
+  EXPECT_EQ(p.updates, 6);
+  EXPECT_EQ(p.stalled, 0);
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("the validation text or the options of cross-entropy have changed"),
+                                    HasSubstr(" : new best")));
+  run.log.clear();
+  run.train_until(8);
+  EXPECT_THAT(run.log.text(), Not(HasSubstr("have changed")));
+}
+
+TEST(BestValue, IsNotForgottenForOptionsThatDoNotChangeIt) {
+  Stalling run;
+  run.setup.training.valid_beam_size = 1;
+  run.setup.training.valid_max_lines = 3;
+  EXPECT_EQ(run.train_until(6).stalled, 2);
+  EXPECT_THAT(run.log.text(), Not(HasSubstr("have changed")));
+}
+
+TEST(BestValue, OfAnotherSearchIsForgotten) {
+  for (const bool of_beams : {true, false}) {
+    ToyRun run;
+    run.setup.training.valid_metrics = {ValidMetric::chrf, ValidMetric::cross_entropy};
+    run.setup.training.valid_freq = {2, Frequency::updates};
+    const double best = run.train_until(2).best.at("cross-entropy");
+    if (of_beams)
+      run.setup.training.valid_beam_size = 1;
+    else
+      run.setup.training.valid_max_lines = 3;
+    run.setup.training.valid_freq = {};
+    const Progress p = run.train_until(3);
+    EXPECT_FALSE(p.best.contains("chrf")) << of_beams;
+    EXPECT_EQ(p.best.at("cross-entropy"), best);
+  }
+}
+
+TEST(BestValue, OfAStateOfAnOlderVersionIsKept) {
+  Stalling run;
+  const std::string path = state_path(run.setup.training.model);
+  {
+    const SafetensorsFile state(path);
+    Metadata metadata = state.metadata();
+    nlohmann::json progress = nlohmann::json::parse(metadata.at("progress"));
+    EXPECT_EQ(progress.erase("measured"), 1u);
+    metadata["progress"] = progress.dump();
+    write_safetensors(path, {state.tensors().begin(), state.tensors().end()}, metadata);
+  }
+  EXPECT_EQ(run.train_until(6).stalled, 2);
+}
+
+}  // namespace
+}  // namespace dragoman
