@@ -64,6 +64,7 @@ class CTranslate2Mapping {
 
   void sizes();
   void check_flags() const;
+  std::string source_table() const;
   void set_embeddings();
   double embedding_scale(const std::string& side) const;
   void set_positions();
@@ -170,9 +171,15 @@ void CTranslate2Mapping::sizes() {
   if (!has("encoder/layer_0/ffn/layer_norm/beta")) c_.norm_kind = NormKind::rms;
 }
 
+// Older files have one source table, newer ones a list. CTranslate2 looks for the names in this order.
+std::string CTranslate2Mapping::source_table() const {
+  const std::string single = "encoder/embeddings/weight";
+  return has(single) ? single : "encoder/embeddings_0/weight";
+}
+
 // Matrices are tied if their names resolve to the same variable.
 void CTranslate2Mapping::set_embeddings() {
-  const std::string source = resolved("encoder/embeddings_0/weight"), target = resolved("decoder/embeddings/weight"),
+  const std::string source = resolved(source_table()), target = resolved("decoder/embeddings/weight"),
                     output = resolved("decoder/projection/weight");
   EmbeddingsConfig& e = c_.embeddings;
   e.tied_all = source == target && target == output;
@@ -224,8 +231,8 @@ void CTranslate2Mapping::set_positions() {
 
 void CTranslate2Mapping::embeddings() {
   const EmbeddingsConfig& e = c_.embeddings;
-  if (e.tied_all) return table("embedding.weight", "encoder/embeddings_0/weight");
-  table("source_embedding.weight", "encoder/embeddings_0/weight");
+  if (e.tied_all) return table("embedding.weight", source_table());
+  table("source_embedding.weight", source_table());
   if (!e.ties_source()) table("target_embedding.weight", "decoder/embeddings/weight");
   if (!e.ties_output()) table("output.weight", "decoder/projection/weight");
 }
@@ -278,15 +285,39 @@ std::vector<TensorEntry> CTranslate2Mapping::all() {
   return w_.take();
 }
 
+// Before version 6, variables of model.bin hold what config.json holds now.
+JsonObject configuration_of(const CTranslate2Bin& bin, const FileSet& model) {
+  const JsonObject file =
+      JsonObject::of_text(model.has("config.json") ? model.text("config.json") : "{}", model.path() + "/config.json");
+  if (bin.version >= 6) return file;
+  const auto flag = [&](const char* name, bool otherwise) {
+    const auto found = bin.numbers.find(name);
+    return found == bin.numbers.end() ? otherwise : found->second != 0;
+  };
+  nlohmann::json config = file.root();
+  for (const auto& [key, otherwise] : {std::pair("unk_token", "<unk>"), {"bos_token", "<s>"}, {"eos_token", "</s>"}})
+    config[key] = bin.texts.contains(key) ? bin.texts.at(key) : otherwise;
+  config["add_source_bos"] = flag("with_source_bos", false);
+  config["add_source_eos"] = flag("with_source_eos", false);
+  config["decoder_start_token"] = config[flag("with_target_bos", true) ? "bos_token" : "eos_token"];
+  if (flag("user_decoder_start_tokens", false)) config["decoder_start_token"] = nullptr;
+  return JsonObject::of_text(config.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), bin.path);
+}
+
 // OpenNMT models begin with <s> and have no </s> after the source. Models from transformers begin with </s>; their
 // tokenizers add </s> to the source, so CTranslate2's configuration does not mention it.
-void set_ends(ModelConfig& m, const JsonObject& config, bool zero) {
+void set_ends(ModelConfig& m, const JsonObject& config, const Vocabulary& target, bool zero) {
   const auto eos = config.get("eos_token", std::string("</s>")), bos = config.get("bos_token", std::string("<s>"));
+  const std::string pad = m.special.pad < 0 ? "" : target.piece(m.special.pad);
   if (config.has("decoder_start_token") || zero) {
     const auto start = config.get("decoder_start_token", eos);
-    require(zero || start == eos || start == bos, "{}: decoder_start_token is {}, expected {} or {}", config.path(),
-            start, bos, eos);
-    m.decoder_start = zero ? DecoderStart::zero : start == bos ? DecoderStart::bos : DecoderStart::eos;
+    require(zero || start == eos || start == bos || (!pad.empty() && start == pad),
+            "{}: decoder_start_token is {}, expected {}, {} or {}", config.path(), start, bos, eos,
+            pad.empty() ? "<pad>" : pad);
+    m.decoder_start = zero           ? DecoderStart::zero
+                      : start == bos ? DecoderStart::bos
+                      : start == eos ? DecoderStart::eos
+                                     : DecoderStart::pad;
   } else {
     throw Error(
         fmt::format("{}: decoder_start_token is null: the model expects the decoder's first token with each sentence",
@@ -322,17 +353,15 @@ std::optional<ConvertedModel> read_ctranslate2(const std::string& path, const st
   if (bin.spec != "TransformerSpec")
     throw Error(fmt::format("{} is a model of kind {}, expected TransformerSpec", bin.path, bin.spec),
                 "dragoman reads only CTranslate2's encoder-decoder Transformers for text translation");
-  const JsonObject config =
-      JsonObject::of_text(package->model.has("config.json") ? package->model.text("config.json") : "{}",
-                          package->model.path() + "/config.json");
+  const JsonObject config = configuration_of(bin, package->model);
   ModelConfig m;
   const auto zero = bin.numbers.find("decoder/start_from_zero_embedding");
-  m.norm_epsilon = config.get("layer_norm_epsilon", 1e-5);
   m.generation.search_rule = SearchRule::ctranslate2;
   const Vocabularies vocabularies = ctranslate2_vocabularies(package->model, package->texts, vocabs, config, m);
-  set_ends(m, config, zero != bin.numbers.end() && zero->second != 0);
+  set_ends(m, config, vocabularies.target, zero != bin.numbers.end() && zero->second != 0);
   set_target_prefix(m, package->texts, vocabularies.target);
   std::vector<TensorEntry> weights = CTranslate2Mapping(std::move(bin), m).all();
+  m.norm_epsilon = config.get("layer_norm_epsilon", m.norm_kind == NormKind::rms ? 1e-6 : 1e-5);
   validate(m, path);
   return ConvertedModel{m, vocabularies, std::move(weights)};
 }

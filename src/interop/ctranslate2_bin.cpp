@@ -146,7 +146,7 @@ CTranslate2Bin read_ctranslate2_bin(const FileBytes& file, const std::string& pa
     throw Error(
         fmt::format("{} has version {} of CTranslate2's format, expected {} to {}", path, version, oldest, newest),
         "convert the model again with a current CTranslate2");
-  CTranslate2Bin bin{.path = path, .spec = text(in)};
+  CTranslate2Bin bin{.path = path, .version = version, .spec = text(in)};
   in.number<uint32_t>();  // revision
   const auto count = in.number<uint32_t>();
   for (uint32_t i = 0; i < count; ++i) {
@@ -154,6 +154,8 @@ CTranslate2Bin read_ctranslate2_bin(const FileBytes& file, const std::string& pa
     if (v.shape.empty()) {
       bin.numbers[v.name] = number_of(v, path);
       if (v.type == 1) bin.flags.insert(v.name);
+    } else if (version < 6 && v.shape.size() == 1 && v.name.ends_with("_token")) {
+      bin.texts[v.name].assign(reinterpret_cast<const char*>(v.data.data()), v.data.size());
     } else {
       bin.tensors.push_back(tensor_of(file.owner, v, path));
     }

@@ -49,7 +49,11 @@ int id_of(const Pieces& pieces, const std::string& piece) {
   return found == pieces.end() ? -1 : int(found - pieces.begin());
 }
 
-Vocabulary vocabulary(const Pieces& pieces, const SpecialIds& special, Splitting splitting, const std::string& where) {
+// One such piece may be ordinary text.
+bool names_languages(const Pieces& pieces) { return std::ranges::count_if(pieces, names_language) > 1; }
+
+Vocabulary vocabulary(const Pieces& pieces, const SpecialIds& special, Splitting splitting, bool multilingual,
+                      const std::string& where) {
   ListedVocabulary v;
   v.segmentation = splitting.kind;
   v.pieces = pieces;
@@ -58,7 +62,7 @@ Vocabulary vocabulary(const Pieces& pieces, const SpecialIds& special, Splitting
   v.special.unk = special.unk, v.special.bos = special.bos;
   v.special.eos = special.eos, v.special.pad = special.pad;
   for (size_t id = 0; id < pieces.size(); ++id)
-    if (names_language(pieces[id])) v.special.control.push_back(int32_t(id));
+    if (multilingual && names_language(pieces[id])) v.special.control.push_back(int32_t(id));
   return Vocabulary::from_list(std::move(v), where);
 }
 
@@ -99,13 +103,15 @@ Vocabularies ctranslate2_vocabularies(const FileSet& folder, const FileSet& text
   for (size_t side = 0; side < vocabs.size(); ++side) splitting[side] = load_splitting(vocabs[side]);
   warn_unless_split(splitting[0], folder.path());
   m.source_vocabulary = int(source.size()), m.target_vocabulary = int(target.size());
-  if (std::ranges::any_of(target, names_language)) {
+  const bool multilingual = names_languages(target);
+  if (multilingual) {
     m.generation.source_language = SourceLanguage::first;
     m.generation.target_language = TargetLanguage::target;
   }
-  const Vocabulary of_source = vocabulary(source, m.special, splitting[0], folder.path());
+  const Vocabulary of_source = vocabulary(source, m.special, splitting[0], multilingual, folder.path());
   const bool same = source == target && splitting[0].model == splitting[1].model;
-  Vocabularies both{of_source, same ? of_source : vocabulary(target, m.special, splitting[1], folder.path())};
+  Vocabularies both{of_source,
+                    same ? of_source : vocabulary(target, m.special, splitting[1], multilingual, folder.path())};
   if (m.generation.target_language == TargetLanguage::none && has_languages_in_source(both.source))
     m.generation.target_language = TargetLanguage::source;
   return both;

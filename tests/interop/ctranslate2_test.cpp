@@ -149,6 +149,119 @@ struct Copy {
   TemporaryFolder folder;
 };
 
+template <class T>
+std::string number(T value) {
+  return {reinterpret_cast<const char*>(&value), sizeof(value)};
+}
+
+std::string name_of(const std::string& name) { return number(uint16_t(name.size() + 1)) + name + '\0'; }
+
+std::string flag(const std::string& name, bool value) {
+  return name_of(name) + std::string("\0\1\1\0\0\0", 6) + char(value);
+}
+
+std::string text_variable(const std::string& name, const std::string& text) {
+  return name_of(name) + '\1' + number(uint32_t(text.size())) + '\1' + number(uint32_t(text.size())) + text;
+}
+
+std::string renamed(std::string bytes, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = bytes.find(name_of(from), at)) != bytes.npos; at += name_of(to).size())
+    bytes.replace(at, name_of(from).size(), name_of(to));
+  return bytes;
+}
+
+// As CTranslate2 wrote model.bin before version 6: with one source table, and with what config.json says now.
+std::string in_version_5(std::string bytes, const std::vector<std::string>& settings) {
+  const size_t count = 4 + name_of("TransformerSpec").size() + 4;
+  uint32_t variables = 0;
+  std::memcpy(&variables, bytes.data() + count, 4);
+  std::string added;
+  for (const std::string& s : settings) added += s;
+  bytes.replace(count, 4, number(uint32_t(variables + settings.size())) + added);
+  bytes.replace(0, 4, number(uint32_t(5)));
+  return renamed(bytes, "encoder/embeddings_0/weight", "encoder/embeddings/weight");
+}
+
+TEST(CTranslate2Model, MayBeOfAnOlderVersion) {
+  const std::string marian = read_file(golden("ct2_marian/model.bin"));
+  const std::vector<std::string> tokens = {text_variable("unk_token", "<unk>"), text_variable("eos_token", "</s>"),
+                                           text_variable("bos_token", "<s>"), flag("with_source_bos", false)};
+  auto settings = tokens;
+  settings.push_back(flag("with_source_eos", true)), settings.push_back(flag("with_target_bos", false));
+  Copy copy("ct2_marian");
+  std::filesystem::remove(copy.folder / "config.json");
+  copy.folder.make("model.bin", in_version_5(marian, settings));
+  const ModelFile file = open_model(copy.folder / "");
+  EXPECT_EQ(file.config().decoder_start, DecoderStart::zero);
+  EXPECT_LT(score_difference(file, golden_pairs(file, "ct2_marian")), 1e-5);
+  expect_searches(file, "ct2_marian");
+
+  Copy opennmt("ct2_opennmt");
+  opennmt.folder.make("config.json", R"({"layer_norm_epsilon": 1e-6})");
+  opennmt.folder.make("model.bin", renamed(in_version_5(read_file(golden("ct2_opennmt/model.bin")), {}),
+                                           "encoder/embeddings_0/weight_scale", "encoder/embeddings/weight_scale"));
+  const ModelFile other = open_model(opennmt.folder / "");
+  EXPECT_EQ(other.config().decoder_start, DecoderStart::bos);
+  EXPECT_FALSE(other.config().generation.source_eos);
+  EXPECT_LT(score_difference(other, golden_pairs(other, "ct2_opennmt")), 1e-5);
+}
+
+TEST(CTranslate2Model, ReadsTheSettingsOfAnOlderVersion) {
+  const std::string bytes = renamed(read_file(golden("ct2_opennmt/model.bin")), "encoder/embeddings_0/weight_scale",
+                                    "encoder/embeddings/weight_scale");
+  Copy copy("ct2_opennmt");
+  std::filesystem::remove(copy.folder / "config.json");
+  copy.folder.make("model.bin", in_version_5(bytes, {flag("with_source_bos", true), flag("with_source_eos", true),
+                                                     text_variable("bos_token", "b")}));
+  const ModelConfig config = open_model(copy.folder / "").config();
+  EXPECT_TRUE(config.generation.source_bos && config.generation.source_eos);
+  EXPECT_EQ(config.special.bos, 5);
+  EXPECT_EQ(config.decoder_start, DecoderStart::bos);
+  copy.folder.make("model.bin", in_version_5(bytes, {flag("with_target_bos", false)}));
+  EXPECT_EQ(open_model(copy.folder / "").config().decoder_start, DecoderStart::eos);
+  copy.folder.make("model.bin", in_version_5(bytes, {flag("user_decoder_start_tokens", true)}));
+  EXPECT_THAT(complaint(copy.folder / ""), HasSubstr("model.bin: decoder_start_token is null"));
+}
+
+std::string without_variables(const std::string& bytes, const std::string& ending) {
+  const size_t count = 4 + name_of("TransformerSpec").size() + 4;
+  const auto read = [&]<class T>(size_t at, T value) {
+    std::memcpy(&value, bytes.data() + at, sizeof(value));
+    return size_t(value);
+  };
+  std::string kept;
+  uint32_t left = 0;
+  size_t at = count + 4;
+  for (size_t v = read(count, uint32_t()); v-- > 0;) {
+    const size_t length = read(at, uint16_t()), rank = read(at + 2 + length, uint8_t()),
+                 size = at + 4 + length + 4 * rank, next = size + 4 + read(size, uint32_t());
+    if (!bytes.substr(at + 2, length - 1).ends_with(ending)) kept += bytes.substr(at, next - at), ++left;
+    at = next;
+  }
+  return bytes.substr(0, count) + number(left) + kept + bytes.substr(at);
+}
+
+// CTranslate2's norms have another epsilon if they are root mean squares.
+TEST(CTranslate2Model, HasTheEpsilonOfItsNorms) {
+  Copy copy("ct2_opennmt");
+  copy.folder.make("config.json", R"({"decoder_start_token": "<s>"})");
+  EXPECT_EQ(open_model(copy.folder / "").config().norm_epsilon, 1e-5);
+  copy.folder.make("model.bin", without_variables(read_file(golden("ct2_opennmt/model.bin")), "/beta"));
+  EXPECT_EQ(open_model(copy.folder / "").config().norm_kind, NormKind::rms);
+  EXPECT_EQ(open_model(copy.folder / "").config().norm_epsilon, 1e-6);
+  copy.folder.make("config.json", R"({"decoder_start_token": "<s>", "layer_norm_epsilon": 0.001})");
+  EXPECT_EQ(open_model(copy.folder / "").config().norm_epsilon, 1e-3);
+}
+
+TEST(CTranslate2Model, TranslatesBetweenLanguagesIfSeveralPiecesNameThem) {
+  Copy copy("ct2_marian");
+  copy.replace("shared_vocabulary.json", "\"c\"", "\"en_US\"");
+  EXPECT_EQ(open_model(copy.folder / "").config().generation.target_language, TargetLanguage::none);
+  EXPECT_EQ(open_model(copy.folder / "").vocabularies().target.decode(std::vector<int32_t>{4}), "en_US");
+  copy.replace("shared_vocabulary.json", "\"d\"", "\"de_DE\"");
+  EXPECT_EQ(open_model(copy.folder / "").config().generation.target_language, TargetLanguage::target);
+}
+
 TEST(CTranslate2Model, IsRefusedByNameWhereDragomanHasNoEqual) {
   Copy copy("ct2_opennmt");
   copy.replace("config.json", "\"<s>\",\n  \"eos", "null,\n  \"eos");
