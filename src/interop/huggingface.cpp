@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "interop/fairseq_weights.h"
 #include "interop/huggingface_config.h"
+#include "interop/huggingface_generation.h"
 #include "interop/huggingface_vocabulary.h"
 #include "interop/torch_file.h"
 #include "io/json_text.h"
@@ -82,13 +83,17 @@ std::optional<ConvertedModel> read_huggingface(const std::string& path) {
   if (!fs::is_directory(folder) || !fs::exists(configuration)) return std::nullopt;
   const JsonObject config(configuration);
   if (!config.has("model_type")) return std::nullopt;
-  ModelConfig m = huggingface_model_config(folder, config);
-  const Vocabularies vocabularies = huggingface_vocabularies(folder, config, m);
+  const JsonObject generation = huggingface_generation(folder, config);
+  ModelConfig m = huggingface_model_config(config);
+  set_generation(m, generation);
+  const Vocabularies vocabularies = huggingface_vocabularies(folder, config, generation, m);
   validate(m, config.path());
   WeightMapping weights(path, tensors_of(folder));
   map_huggingface_embeddings(weights, m.embeddings);
   map_fairseq_weights(weights, m, "model.");
-  return ConvertedModel{m, vocabularies, weights.take()};
+  ConvertedModel model{m, vocabularies, weights.take()};
+  renormalize(model.config, model.weights, generation);
+  return model;
 }
 
 }  // namespace dragoman

@@ -3,9 +3,6 @@
 namespace dragoman {
 namespace {
 
-namespace fs = std::filesystem;
-using nlohmann::json;
-
 void require_equal(const JsonObject& c, const char* key, bool expected, const char* why) {
   if (c.get(key, expected) != expected)
     throw Error(fmt::format("{}: {} is {}, which dragoman does not support", c.path(), key, !expected), why);
@@ -81,26 +78,6 @@ void set_special_ids(ModelConfig& m, const JsonObject& c, int bos) {
           start, m.special.pad, m.special.eos);
 }
 
-// No known translation model forbids a sequence of several pieces.
-void set_suppressed(ModelConfig& m, const JsonObject& c) {
-  if (!c.has("bad_words_ids") || !c.root()["bad_words_ids"].is_array()) return;
-  for (const json& words : c.root()["bad_words_ids"]) {
-    require(words.is_array() && words.size() == 1, "{}: bad_words_ids has {}, expected lists of one id each", c.path(),
-            beginning_of(words.dump()));
-    m.generation.suppressed.push_back(int_of(words[0], c.path() + ": an id in bad_words_ids"));
-  }
-}
-
-// Newer folders store these settings in a separate file.
-void set_generation(ModelConfig& m, const fs::path& folder, const JsonObject& config) {
-  const fs::path own = folder / "generation_config.json";
-  const JsonObject generation(own);
-  const JsonObject& c = fs::exists(own) ? generation : config;
-  const bool stops = c.has("early_stopping") && c.root()["early_stopping"] == true;
-  m.generation.search_rule = stops ? SearchRule::huggingface_early : SearchRule::huggingface;
-  set_suppressed(m, c);
-}
-
 }  // namespace
 
 HuggingFaceClass huggingface_class(const JsonObject& config) {
@@ -113,7 +90,7 @@ HuggingFaceClass huggingface_class(const JsonObject& config) {
               "dragoman reads only the transformers classes of MarianMT, M2M100 (with NLLB-200) and mBART-50");
 }
 
-ModelConfig huggingface_model_config(const fs::path& folder, const JsonObject& config) {
+ModelConfig huggingface_model_config(const JsonObject& config) {
   ModelConfig m;
   set_sizes(m, config);
   set_embeddings(m, config);
@@ -133,7 +110,6 @@ ModelConfig huggingface_model_config(const fs::path& folder, const JsonObject& c
       break;
   }
   set_special_ids(m, config, bos);
-  set_generation(m, folder, config);
   return m;
 }
 

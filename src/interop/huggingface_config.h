@@ -1,6 +1,4 @@
 #pragma once
-#include <filesystem>
-
 #include "interop/json_object.h"
 #include "model/config.h"
 
@@ -12,8 +10,8 @@ enum class HuggingFaceClass { marian, m2m100, mbart };
 /// The class that `model_type` names. Error for any other class.
 HuggingFaceClass huggingface_class(const JsonObject& config);
 
-/// Describes what the class computes and how its generate() searches. Sets the ids of pieces that the files contain;
-/// the vocabulary sets the others. Error, naming the key, for what dragoman does not support.
-ModelConfig huggingface_model_config(const std::filesystem::path& folder, const JsonObject& config);
+/// Describes what the class computes. Sets the ids of pieces that the file contains; the vocabulary sets the others.
+/// Error, naming the key, for what dragoman does not support.
+ModelConfig huggingface_model_config(const JsonObject& config);
 
 }  // namespace dragoman

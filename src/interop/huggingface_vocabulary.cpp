@@ -103,11 +103,10 @@ std::vector<std::string> pieces_of_fairseq(const SplittingModel& sentencepiece) 
 }
 
 // One vocabulary for all languages, with one piece per language.
-Vocabularies multilingual_vocabularies(const fs::path& folder, const JsonObject& config, ModelConfig& m) {
+Vocabularies multilingual_vocabularies(const fs::path& folder, const JsonObject& generation, ModelConfig& m) {
   const SplittingModel sentencepiece = sentencepiece_of(folder, "sentencepiece.bpe.model");
   const fs::path list = folder / "vocab.json";
-  auto pieces =
-      fs::exists(list) ? pieces_of_json(read_regular_file(list), list) : pieces_of_fairseq(sentencepiece);
+  auto pieces = fs::exists(list) ? pieces_of_json(read_regular_file(list), list) : pieces_of_fairseq(sentencepiece);
   m.special.unk = unknown_piece(pieces, list);
   std::vector<int32_t> control;
   for (const auto& [id, text] : added_tokens(folder, int64_t(pieces.size()))) {
@@ -125,15 +124,16 @@ Vocabularies multilingual_vocabularies(const fs::path& folder, const JsonObject&
   const bool last = settings.get("legacy_behaviour", false);  // NLLB's first tokenizer
   m.generation.source_language = last ? SourceLanguage::last : SourceLanguage::first;
   m.generation.target_language = TargetLanguage::target;
-  if (config.has("forced_bos_token_id")) m.generation.target_language_id = config.number("forced_bos_token_id");
+  m.generation.target_language_id = generation.get("forced_bos_token_id", -1);
   return {both, both};
 }
 
 }  // namespace
 
-Vocabularies huggingface_vocabularies(const fs::path& folder, const JsonObject& config, ModelConfig& model) {
+Vocabularies huggingface_vocabularies(const fs::path& folder, const JsonObject& config, const JsonObject& generation,
+                                      ModelConfig& model) {
   return huggingface_class(config) == HuggingFaceClass::marian ? marian_vocabularies(folder, model)
-                                                               : multilingual_vocabularies(folder, config, model);
+                                                               : multilingual_vocabularies(folder, generation, model);
 }
 
 }  // namespace dragoman

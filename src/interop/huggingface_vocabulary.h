@@ -7,8 +7,9 @@
 namespace dragoman {
 
 /// The vocabularies of a folder, with the tokenizer's ids of pieces and languages. Sets the unknown piece and the
-/// positions of languages in `model`. Error for a file that is missing or belongs to another model.
+/// positions of languages in `model`, and the language that `generation`, what generate() is told, begins with. Error
+/// for a file that is missing or belongs to another model.
 Vocabularies huggingface_vocabularies(const std::filesystem::path& folder, const JsonObject& config,
-                                      ModelConfig& model);
+                                      const JsonObject& generation, ModelConfig& model);
 
 }  // namespace dragoman

@@ -12,7 +12,7 @@
 #include "interop/open_model.h"
 #include "io/safetensors.h"
 #include "model/frame.h"
-#include "tests/interop/score_difference.h"
+#include "tests/interop/huggingface_folder.h"
 #include "tests/interop/torch_stream.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
@@ -23,88 +23,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
-
-std::string sentencepiece() { return read_file(source_dir() + "/tests/vocab/golden/bpe.spm"); }
-
-/// A golden model with its SentencePiece models.
-class HuggingFaceFolder : public testing::Test {
- protected:
-  HuggingFaceFolder(const std::string& name, const std::vector<std::string>& files,
-                    const std::vector<std::string>& models)
-      : name_(name) {
-    for (const std::string& file : files) folder.make(file, read_file(golden(name + "/" + file)));
-    for (const std::string& model : models) folder.make(model, sentencepiece());
-  }
-  std::string path() const { return folder / ""; }
-  std::string read(const std::string& file) const { return read_file(golden(name_ + "/" + file)); }
-  void set(const std::string& key, const std::string& value) {
-    std::string config = read("config.json");
-    const size_t at = config.find('"' + key + '"'), begin = config.find(": ", at) + 2,
-                 end = config.find_first_of(",\n", begin);
-    config.replace(begin, end - begin, value);
-    folder.make("config.json", config);
-  }
-  std::string complaint(const OpenOptions& options = {}) {
-    try {
-      open_model(path(), options);
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "";
-  }
-  std::vector<ReferenceScore> golden_pairs() const;
-  void expect_searches(const ModelFile& file) const;
-
-  TemporaryFolder folder;
-
- private:
-  const std::string name_;
-};
-
-class MarianMt : public HuggingFaceFolder {
- protected:
-  MarianMt()
-      : HuggingFaceFolder("marianmt", {"config.json", "vocab.json", "model.safetensors"},
-                          {"source.spm", "target.spm"}) {}
-};
-
-class M2M100 : public HuggingFaceFolder {
- protected:
-  M2M100()
-      : HuggingFaceFolder("m2m100", {"config.json", "vocab.json", "model.safetensors", "special_tokens_map.json"},
-                          {"sentencepiece.bpe.model"}) {}
-  const OpenOptions english_to_french = {.languages = {"en", "fr"}};
-};
-
-class MBart : public HuggingFaceFolder {
- protected:
-  MBart()
-      : HuggingFaceFolder("mbart", {"config.json", "model.safetensors", "special_tokens_map.json"},
-                          {"sentencepiece.bpe.model"}) {}
-  const OpenOptions english_to_french = {.languages = {"__en__", "__fr__"}};
-};
-
-std::vector<int32_t> numbers(const std::string& text) {
-  std::istringstream in(text);
-  return {std::istream_iterator<int32_t>(in), {}};
-}
-
-std::vector<ReferenceScore> HuggingFaceFolder::golden_pairs() const {
-  std::istringstream text(read("pairs.ids"));
-  std::vector<ReferenceScore> pairs;
-  for (std::string source, target, score;
-       std::getline(text, source, '\t') && std::getline(text, target, '\t') && std::getline(text, score);)
-    pairs.push_back({numbers(source), numbers(target), std::stod(score)});
-  return pairs;
-}
-
 // The two best of four beams, as generate() finds them.
-void HuggingFaceFolder::expect_searches(const ModelFile& file) const {
+void expect_searches(const ModelFile& file, const std::string& searches) {
   Arena arena;
   const LoadedModel loaded = load_model(file, backend("cpu"), arena);
   Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
-  std::istringstream text(read("search.ids"));
+  std::istringstream text(searches);
   for (std::string stops, source, scores[2], ids[2];
        std::getline(text, stops, '\t') && std::getline(text, source, '\t') && std::getline(text, scores[0], '\t') &&
        std::getline(text, ids[0], '\t') && std::getline(text, scores[1], '\t') && std::getline(text, ids[1]);) {
@@ -126,7 +50,7 @@ TEST_F(MarianMt, GivesTheProbabilitiesThatTransformersGives) {
   EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
 }
 
-TEST_F(MarianMt, IsSearchedAsTransformersSearches) { expect_searches(open_model(path())); }
+TEST_F(MarianMt, IsSearchedAsTransformersSearches) { expect_searches(open_model(path()), read("search.ids")); }
 
 // As a program does that takes Marian's formulas for those of Hugging Face.
 TEST_F(MarianMt, GivesOthersIfAFormulaIsAnother) {
@@ -255,7 +179,7 @@ TEST_F(MarianMt, MayBeToldTheLanguage) {
 TEST_F(M2M100, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
   const ModelFile file = open_model(path(), english_to_french);
   EXPECT_LT(score_difference(file, golden_pairs(), 1), 1e-5);
-  expect_searches(file);
+  expect_searches(file, read("search.ids"));
 }
 
 TEST_F(M2M100, GivesOthersIfAFormulaIsAnother) {
@@ -296,7 +220,7 @@ TEST_F(M2M100, HasPiecesOfLanguagesThatAreNoText) {
 TEST_F(MBart, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
   const ModelFile file = open_model(path(), english_to_french);
   EXPECT_LT(score_difference(file, golden_pairs(), 1), 1e-5);
-  expect_searches(file);
+  expect_searches(file, read("search.ids"));
 }
 
 TEST_F(MBart, TakesItsLanguagesFromWhereverTheyAre) {

@@ -1,0 +1,17 @@
+#include "interop/suppressed_bias.h"
+
+#include "interop/export.h"
+
+namespace dragoman {
+
+TensorEntry suppressed_bias(const TensorEntry* bias, int pieces, std::vector<int> suppressed) {
+  const std::optional<TensorEntry> own = bias ? std::optional(*bias) : std::nullopt;
+  return {.name = "output.bias", .dtype = DType::f32, .shape = {pieces}, .make = [=, ids = std::move(suppressed)] {
+            std::vector<float> values = own ? floats_of(*own) : std::vector<float>(size_t(pieces));
+            for (const int id : ids) values.at(size_t(id)) = suppressed_logit;
+            const auto bytes = std::as_bytes(std::span(values));
+            return std::vector(bytes.begin(), bytes.end());
+          }};
+}
+
+}  // namespace dragoman

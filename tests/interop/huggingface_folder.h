@@ -1,0 +1,90 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "interop/open_model.h"
+#include "tests/interop/score_difference.h"
+#include "tests/source_dir.h"
+#include "tests/temporary_folder.h"
+
+namespace dragoman {
+
+inline std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
+
+inline std::string sentencepiece() { return read_file(source_dir() + "/tests/vocab/golden/bpe.spm"); }
+
+/// A golden model with its SentencePiece models.
+class HuggingFaceFolder : public testing::Test {
+ protected:
+  HuggingFaceFolder(const std::string& name, const std::vector<std::string>& files,
+                    const std::vector<std::string>& models)
+      : name_(name) {
+    for (const std::string& file : files) folder.make(file, read_file(golden(name + "/" + file)));
+    for (const std::string& model : models) folder.make(model, sentencepiece());
+  }
+  std::string path() const { return folder / ""; }
+  std::string read(const std::string& file) const { return read_file(golden(name_ + "/" + file)); }
+  void set(const std::string& key, const std::string& value) {
+    std::string config = read("config.json");
+    const size_t at = config.find('"' + key + '"'), begin = config.find(": ", at) + 2,
+                 end = config.find_first_of(",\n", begin);
+    config.replace(begin, end - begin, value);
+    folder.make("config.json", config);
+  }
+  std::string complaint(const OpenOptions& options = {}) {
+    try {
+      open_model(path(), options);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  }
+  std::vector<ReferenceScore> golden_pairs() const;
+
+  TemporaryFolder folder;
+
+ private:
+  const std::string name_;
+};
+
+class MarianMt : public HuggingFaceFolder {
+ protected:
+  MarianMt()
+      : HuggingFaceFolder("marianmt", {"config.json", "vocab.json", "model.safetensors"},
+                          {"source.spm", "target.spm"}) {}
+};
+
+class M2M100 : public HuggingFaceFolder {
+ protected:
+  M2M100()
+      : HuggingFaceFolder("m2m100", {"config.json", "vocab.json", "model.safetensors", "special_tokens_map.json"},
+                          {"sentencepiece.bpe.model"}) {}
+  const OpenOptions english_to_french = {.languages = {"en", "fr"}};
+};
+
+class MBart : public HuggingFaceFolder {
+ protected:
+  MBart()
+      : HuggingFaceFolder("mbart", {"config.json", "model.safetensors", "special_tokens_map.json"},
+                          {"sentencepiece.bpe.model"}) {}
+  const OpenOptions english_to_french = {.languages = {"__en__", "__fr__"}};
+};
+
+inline std::vector<int32_t> numbers(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<int32_t>(in), {}};
+}
+
+inline std::vector<ReferenceScore> HuggingFaceFolder::golden_pairs() const {
+  std::istringstream text(read("pairs.ids"));
+  std::vector<ReferenceScore> pairs;
+  for (std::string source, target, score;
+       std::getline(text, source, '\t') && std::getline(text, target, '\t') && std::getline(text, score);)
+    pairs.push_back({numbers(source), numbers(target), std::stod(score)});
+  return pairs;
+}
+
+}  // namespace dragoman
