@@ -1,5 +1,6 @@
 #include "interop/huggingface_files.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -72,8 +73,9 @@ ordered_json generation_of(const ModelConfig& c) {
   const int pad = pad_of(c);
   std::vector<std::vector<int>> bad = {{pad}, {c.special.unk}};
   if (c.special.bos >= 0) bad.push_back({c.special.bos});
+  if (adds_pad(c) && c.special.pad >= 0) bad.push_back({c.special.pad});
   for (const int id : c.generation.suppressed)
-    if (id != pad) bad.push_back({id});
+    if (std::ranges::count(bad, std::vector{id}) == 0) bad.push_back({id});
   ordered_json generation = {{"bad_words_ids", bad},
                              {"decoder_start_token_id", start_of(c)},
                              {"eos_token_id", c.special.eos},
@@ -86,9 +88,12 @@ ordered_json generation_of(const ModelConfig& c) {
   return generation;
 }
 
-std::string list_of(const Vocabulary& vocabulary, bool adds_pad) {
+// A vocabulary may have a <pad> of its own.
+const char* name_of_added_pad(const ModelConfig& c) { return c.special.pad < 0 ? "<pad>" : "<zero>"; }
+
+std::string list_of(const Vocabulary& vocabulary, const ModelConfig& c) {
   std::vector<std::string> pieces = pieces_of(vocabulary);
-  if (adds_pad) pieces.emplace_back("<pad>");
+  if (adds_pad(c)) pieces.emplace_back(name_of_added_pad(c));
   ordered_json ids = ordered_json::object();
   for (size_t id = 0; id < pieces.size(); ++id) ids[pieces[id]] = id;
   return ids.dump();
@@ -96,7 +101,10 @@ std::string list_of(const Vocabulary& vocabulary, bool adds_pad) {
 
 }  // namespace
 
-bool adds_pad(const ModelConfig& config) { return config.special.pad < 0; }
+// The embedding of a <pad> that the model has is not zero.
+bool adds_pad(const ModelConfig& config) {
+  return config.special.pad < 0 || config.decoder_start == DecoderStart::zero;
+}
 
 void write_huggingface_files(const OutputFolder& folder, const ModelFile& model) {
   const ModelConfig& c = model.config();
@@ -104,16 +112,17 @@ void write_huggingface_files(const OutputFolder& folder, const ModelFile& model)
   folder.write("config.json", configuration_of(c).dump(2) + "\n");
   folder.write("generation_config.json", generation_of(c).dump(2) + "\n");
   write_splitting(folder, source, "source"), write_splitting(folder, target, "target");
-  folder.write("vocab.json", list_of(source, adds_pad(c)));
+  folder.write("vocab.json", list_of(source, c));
   const bool separate = pieces_of(source) != pieces_of(target);
-  if (separate) folder.write("target_vocab.json", list_of(target, adds_pad(c)));
-  folder.write("tokenizer_config.json", ordered_json{{"tokenizer_class", "MarianTokenizer"},
-                                                     {"separate_vocabs", separate},
-                                                     {"unk_token", target.piece(c.special.unk)},
-                                                     {"eos_token", target.piece(c.special.eos)},
-                                                     {"pad_token", adds_pad(c) ? "<pad>" : target.piece(pad_of(c))}}
-                                                .dump(2) +
-                                            "\n");
+  if (separate) folder.write("target_vocab.json", list_of(target, c));
+  folder.write("tokenizer_config.json",
+               ordered_json{{"tokenizer_class", "MarianTokenizer"},
+                            {"separate_vocabs", separate},
+                            {"unk_token", target.piece(c.special.unk)},
+                            {"eos_token", target.piece(c.special.eos)},
+                            {"pad_token", adds_pad(c) ? name_of_added_pad(c) : target.piece(pad_of(c))}}
+                       .dump(2) +
+                   "\n");
 }
 
 }  // namespace dragoman

@@ -9,11 +9,7 @@ namespace dragoman {
 void write_huggingface_files(const OutputFolder& folder, const ModelFile& model);
 
 /// Whether both vocabularies get an additional piece <pad>, which such folders need. Its embedding is zero, so that a
-/// decoder that begins with a zero vector can begin with it, and it is never generated.
+/// decoder that begins with a zero vector can begin with it, and it is never generated (suppressed_logit).
 bool adds_pad(const ModelConfig& config);
-
-/// The logit of such a <pad>: its probability is negligible in float32, float16 can represent it, and label smoothing
-/// over all pieces, as in fine-tuning, is unchanged.
-inline constexpr float logit_of_pad = -100;
 
 }  // namespace dragoman

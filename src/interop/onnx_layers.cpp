@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "interop/huggingface_files.h"
 #include "interop/sinusoid_table.h"
+#include "interop/suppressed_bias.h"
 #include "model/transformer_parts.h"
 
 namespace dragoman {
@@ -143,7 +144,7 @@ std::string OnnxLayers::logits(const std::string& x) {
   return add(y, g_.weight("output.bias", {V}, [this, V] {
     std::vector<float> values(size_t(c_.target_vocabulary));
     if (c_.embeddings.output_bias) values = floats_of(floating(model_, "output.bias"));
-    values.resize(size_t(V), logit_of_pad);
+    values.resize(size_t(V), suppressed_logit);
     return values;
   }));
 }

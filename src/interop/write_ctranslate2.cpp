@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "interop/export.h"
 #include "interop/sinusoid_table.h"
+#include "interop/suppressed_bias.h"
 #include "io/int8_weights.h"
 
 namespace dragoman {
@@ -72,6 +73,7 @@ class Variables {
   void linear(const std::string& theirs, const std::vector<std::string>& ours);
   void norm(const std::string& theirs, const std::string& ours);
   void embeddings();
+  void output_bias();
   void side(const std::string& name, int layers, int heads);
   void positions(const std::string& side);
   void layer(const std::string& theirs, const std::string& ours, bool cross);
@@ -142,7 +144,21 @@ void Variables::embeddings() {
     tie(output, e.ties_source() ? source : target);
   else
     join(output, {"output.weight"});
-  if (e.output_bias) join("decoder/projection/bias", {"output.bias"});
+  output_bias();
+}
+
+// CTranslate2 has no list of pieces that are never generated, not even for the one that the decoder begins with.
+void Variables::output_bias() {
+  const std::string theirs = "decoder/projection/bias", ours = "output.bias";
+  const bool has_bias = c_.embeddings.output_bias;
+  std::vector<int> suppressed = c_.generation.suppressed;
+  if (c_.decoder_start == DecoderStart::pad) suppressed.push_back(c_.special.pad);
+  if (suppressed.empty()) {
+    if (has_bias) join(theirs, {ours});
+    return;
+  }
+  const TensorEntry bias = suppressed_bias(has_bias ? &weight(ours) : nullptr, c_.target_vocabulary, suppressed);
+  variables_.push_back({theirs, type_of(bias.dtype), bias.shape, bias.make});
 }
 
 // Both sides share the sinusoids.

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "interop/huggingface_files.h"
+#include "interop/suppressed_bias.h"
 
 namespace dragoman {
 namespace {
@@ -65,13 +66,8 @@ void Tensors::table(const std::string& theirs, const std::string& ours) {
 // The class always has a bias. An added <pad> must never be generated.
 void Tensors::bias() {
   std::vector<float> values(size_t(c_.target_vocabulary));
-  if (c_.embeddings.output_bias) {
-    const TensorEntry stored = floating(model_, "output.bias");
-    require(stored.dtype == DType::f32, "{}: output.bias is of {}, expected F32", model_.tensors().path(),
-            stored.dtype);
-    values = values_of<float>(stored);
-  }
-  if (adds_pad(c_)) values.push_back(logit_of_pad);
+  if (c_.embeddings.output_bias) values = floats_of(floating(model_, "output.bias"));
+  if (adds_pad(c_)) values.push_back(suppressed_logit);
   tensors_.push_back(
       {.name = "final_logits_bias", .dtype = DType::f32, .shape = {1, int64_t(values.size())}, .make = [values] {
          Bytes bytes(values.size() * sizeof(float));

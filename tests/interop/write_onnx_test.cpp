@@ -124,6 +124,23 @@ TEST(WriteOnnx, NamesTheFieldThatItCannotWrite) {
   EXPECT_THAT(complaint(config), HasSubstr("its 'attention_window' is 3"));
 }
 
+// MarianTokenizer adds </s> to a source, and nothing else.
+TEST(WriteOnnx, RefusesWhatItsTokenizerDoesNotPlaceAroundASource) {
+  const auto with = [](void (*change)(GenerationConfig&)) {
+    ModelConfig config = toy_config();
+    change(config.generation);
+    return complaint(config);
+  };
+  EXPECT_THAT(with([](auto& g) { g.source_bos = true; }), HasSubstr("its 'source_bos' is true"));
+  EXPECT_THAT(with([](auto& g) { g.source_eos = false; }), HasSubstr("its 'source_eos' is false"));
+  EXPECT_THAT(with([](auto& g) { g.source_language = SourceLanguage::first; }),
+              HasSubstr("its 'source_language' is \"first\""));
+  EXPECT_THAT(with([](auto& g) { g.target_language = TargetLanguage::source, g.target_language_id = 5; }),
+              HasSubstr("its 'target_language_id' names a piece before each source"));
+  EXPECT_EQ(with([](auto& g) { g.target_language = TargetLanguage::source; }), "");
+  EXPECT_EQ(with([](auto& g) { g.target_language = TargetLanguage::target, g.target_language_id = 5; }), "");
+}
+
 TEST(WireFormat, GivesBackWhatWasBuilt) {
   MessageBuilder inner, outer;
   inner.number(3, uint64_t{300});

@@ -103,12 +103,44 @@ TEST(WriteCTranslate2, WritesRowsOfZerosInEightBits) {
   EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
 }
 
-TEST(WriteHuggingFace, GivesBackWhatWasRead) {
-  TemporaryFolder folder;
+void make_marian_mt(const TemporaryFolder& folder) {
   for (const char* name : {"config.json", "vocab.json", "model.safetensors"})
     folder.make(name, read_file(golden(std::string("marianmt/") + name)));
   for (const char* name : {"source.spm", "target.spm"})
     folder.make(name, read_file(source_dir() + "/tests/vocab/golden/bpe.spm"));
+}
+
+// CTranslate2 has no list of pieces that are never generated, so the file gives them no probability.
+TEST(WriteCTranslate2, LetsTheDecoderBeginWithPadAndNeverGenerateIt) {
+  const TemporaryFolder folder;
+  make_marian_mt(folder);
+  std::string list = read_file(folder / "vocab.json");
+  folder.make("vocab.json", list.replace(list.find(">>deu<<"), 7, "deu"));  // CTranslate2 has no place for languages
+  folder.make("generation_config.json", R"({"bad_words_ids": [[203]], "suppress_tokens": [12]})");
+  write_ctranslate2(open_model(folder / ""), folder / "ct2");
+  folder.make("generation_config.json",
+              R"({"bad_words_ids": [[203]], "suppress_tokens": [12], "renormalize_logits": true})");
+  const ModelFile model = open_model(folder / ""), again = open_model(folder / "ct2");
+  EXPECT_EQ(again.config().decoder_start, DecoderStart::pad);
+  EXPECT_EQ(again.config().special.pad, 203);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+}
+
+TEST(WriteCTranslate2, SuppressesPiecesOfAModelWithoutABias) {
+  const TemporaryFolder folder;
+  const ModelFile plain(save_toy_model(folder / "plain", 1));
+  ModelConfig config = toy_config();
+  config.generation.suppressed = {6};
+  write_ctranslate2(ModelFile(save_toy_model(folder / "ours", 1, config)), folder / "ct2");
+  const ModelFile again = open_model(folder / "ct2");
+  const std::vector<float> bias = values_of<float>(again.tensors().get("output.bias"));
+  EXPECT_EQ(bias[6], -100);
+  EXPECT_EQ(std::ranges::count(bias, 0), config.target_vocabulary - 1);
+}
+
+TEST(WriteHuggingFace, GivesBackWhatWasRead) {
+  TemporaryFolder folder;
+  make_marian_mt(folder);
   const ModelFile model = open_model(folder / "");
   write_huggingface(model, folder / "again");
   const ModelFile again = open_model(folder / "again");
@@ -124,6 +156,21 @@ TEST(WriteHuggingFace, WritesModelsOfDragoman) {
   const ModelFile again = open_model(folder / "hf");
   EXPECT_EQ(again.config().source_vocabulary, model.config().source_vocabulary + 1);
   EXPECT_EQ(again.config().special.pad, model.config().source_vocabulary);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+}
+
+// A decoder that begins with zeros cannot begin with a <pad> whose embedding is another.
+TEST(WriteHuggingFace, AddsAPieceToBeginWithIfPadIsNotZero) {
+  const TemporaryFolder folder;
+  make_marian_mt(folder);
+  ConvertedModel converted = *read_huggingface(folder / "");
+  converted.config.decoder_start = DecoderStart::zero, converted.config.special.pad = 7;
+  const ModelFile model = ModelFile::in_memory("m", converted.config, converted.vocabularies, converted.weights);
+  write_huggingface(model, folder / "hf");
+  const ModelFile again = open_model(folder / "hf");
+  EXPECT_EQ(again.config().special.pad, 204);
+  EXPECT_EQ(again.vocabularies().target.piece(204), "<zero>");
+  EXPECT_THAT(again.config().generation.suppressed, testing::Contains(7));
   EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
 }
 
