@@ -73,6 +73,7 @@ void set_vocabulary_sizes(ModelConfig& c, const WeightMapping& weights) {
 void take_special_ids(ModelConfig& c, const Vocabularies& v, const WeightMapping& weights) {
   const Vocabulary& target = v.target;
   c.special = {target.unk(), target.bos(), target.eos(), target.pad()};
+  c.generation.suppressed = control_bytes(target);
   for (const auto& [side, size, found] : {std::tuple("source", c.source_vocabulary, v.source.size()),
                                           std::tuple("target", c.target_vocabulary, target.size())})
     if (size != found)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "vocab/container.h"
 
 namespace dragoman {
 namespace {
@@ -98,6 +99,14 @@ std::vector<std::string> vocabularies_beside(const std::string& model) {
       fmt::format("{}: no file next to it names its vocabularies (looked for {}.decoder.yml, decoder.yml and {}.yml)",
                   model, model, model),
       "name them: dragoman convert --input MODEL --vocabs SOURCE TARGET --output OUT");
+}
+
+std::vector<int> control_bytes(const Vocabulary& vocabulary) {
+  std::vector<int> ids;
+  if (is_container(vocabulary.bytes())) return ids;
+  for (int32_t id = 0; id < vocabulary.size(); ++id)
+    if (vocabulary.is_byte(id) && vocabulary.piece(id) < "<0x20>") ids.push_back(id);
+  return ids;
 }
 
 }  // namespace dragoman

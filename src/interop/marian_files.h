@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "vocab/vocabulary.h"
+
 namespace dragoman {
 
 /// The files of a Marian model.
@@ -17,5 +19,9 @@ std::optional<MarianFiles> find_marian_files(const std::string& path);
 
 /// The vocabularies named by MODEL.decoder.yml, decoder.yml or MODEL.yml beside a model. Error if none of them does.
 std::vector<std::string> vocabularies_beside(const std::string& model);
+
+/// The pieces <0x00> to <0x1F> of a vocabulary with byte fallback, which Marian never generates. It does not look for
+/// them in lists of pieces.
+std::vector<int> control_bytes(const Vocabulary& vocabulary);
 
 }  // namespace dragoman

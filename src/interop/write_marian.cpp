@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "interop/export.h"
 #include "interop/marian_bin.h"
+#include "interop/marian_files.h"
 #include "interop/marian_names.h"
 
 namespace dragoman {
@@ -22,7 +23,8 @@ constexpr std::string_view expressible_in_marian[] = {"norm",
                                                       "average_activation",
                                                       "average_gates",
                                                       "ssru_norm",
-                                                      "attention_projects_result"};
+                                                      "attention_projects_result",
+                                                      "suppressed_ids"};
 
 ModelConfig fixed_in_marian() {
   ModelConfig fixed;
@@ -168,6 +170,14 @@ void write_vocabularies(const OutputFolder& folder, const Vocabularies& v, const
   }
 }
 
+void require_suppressed(const ModelFile& model) {
+  const std::vector<int> by_marian = control_bytes(model.vocabularies().target);
+  for (const int id : model.config().generation.suppressed)
+    require(std::ranges::count(by_marian, id) > 0 || model.config().special.contains(id),
+            "{}: its 'suppressed_ids' has {}, which Marian would generate (it leaves out <0x00> to <0x1F>)",
+            model.tensors().path(), id);
+}
+
 constexpr const char* decoder_yml = R"(relative-paths: true
 models: [model.bin]
 vocabs: [source.spm, target.spm]
@@ -184,6 +194,7 @@ void write_marian(const ModelFile& model, const std::string& path) {
   const ModelConfig& c = model.config();
   const std::string& name = model.tensors().path();
   require_fields(model, expressible_in_marian, "Marian", fixed_in_marian());
+  require_suppressed(model);
   OutputFolder folder(path);
   write_vocabularies(folder, model.vocabularies(), name);
   MarianItems items(model);

@@ -206,6 +206,22 @@ TEST(WriteMarian, WritesModelsOfItsShape) {
     }
 }
 
+// Marian's vocabularies with byte fallback never generate the bytes below a blank, line breaks and tabs among them.
+TEST(WriteMarian, LeavesOutTheBytesThatMarianLeavesOut) {
+  const TemporaryFolder folder;
+  ModelConfig config = marian_config_of_a_toy();
+  write_marian(ModelFile(save_toy_model(folder / "ours", 1, config)), folder / "marian");
+  const ModelFile read = open_model(folder / "marian/decoder.yml");
+  const std::vector<int>& left_out = read.config().generation.suppressed;
+  ASSERT_EQ(left_out.size(), 32);
+  EXPECT_EQ(read.vocabularies().target.piece(left_out.front()), "<0x00>");
+  EXPECT_EQ(read.vocabularies().target.piece(left_out.back()), "<0x1F>");
+  EXPECT_EQ(complaint(write_marian, read, folder / "again"), "");
+  config.generation.suppressed = {300};
+  const ModelFile other(save_toy_model(folder / "other", 1, config));
+  EXPECT_THAT(complaint(write_marian, other, folder / "none"), HasSubstr("its 'suppressed_ids' has 300, which Marian"));
+}
+
 TEST(WriteMarian, NamesWhatMarianComputesOtherwise) {
   TemporaryFolder folder;
   const ModelFile ours(save_toy_model(folder / "ours", 1));
