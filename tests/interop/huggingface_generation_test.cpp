@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/log.h"
+#include "interop/huggingface.h"
 #include "tests/interop/huggingface_folder.h"
 
 namespace dragoman {
@@ -38,6 +39,15 @@ TEST_F(MarianMt, RenormalizesAsGenerateDoes) {
               R"({"bad_words_ids": [[203]], "suppress_tokens": [9], "renormalize_logits": true})");
   EXPECT_NEAR(probability_of_all_but(open_model(path()), {9, pad}), 1, 1e-5);
   EXPECT_NEAR(probability_of_all_but(open_model(path()), {}), 1, 1e-5);
+}
+
+TEST_F(MarianMt, IsRefusedIfItsBiasIsOfAnotherSize) {
+  ConvertedModel model = *read_huggingface(path());
+  model.config.generation.suppressed = {1};
+  std::ranges::find(model.weights, "output.bias", &TensorEntry::name)->shape = {3};
+  EXPECT_THAT(
+      [&] { renormalize(model.config, model.weights, JsonObject::of_text(R"({"renormalize_logits": true})", "g")); },
+      testing::ThrowsMessage<Error>(HasSubstr("is (3), expected one number for each of 204 pieces")));
 }
 
 TEST_F(M2M100, RenormalizesAsGenerateDoes) {

@@ -128,7 +128,6 @@ TEST(WriteCTranslate2, LetsTheDecoderBeginWithPadAndNeverGenerateIt) {
 
 TEST(WriteCTranslate2, SuppressesPiecesOfAModelWithoutABias) {
   const TemporaryFolder folder;
-  const ModelFile plain(save_toy_model(folder / "plain", 1));
   ModelConfig config = toy_config();
   config.generation.suppressed = {6};
   write_ctranslate2(ModelFile(save_toy_model(folder / "ours", 1, config)), folder / "ct2");
