@@ -15,7 +15,7 @@ bool stops_early(const JsonObject& c) {
   if (!c.has("early_stopping")) return false;
   if (c.root()["early_stopping"] == "never")
     throw Error(fmt::format("{}: early_stopping is \"never\", expected true or false", c.path()),
-                "dragoman has no such search: write false, which ends searches sooner and rarely finds less");
+                "dragoman has no such search: write false, the default of transformers, which may end a search sooner");
   return c.get("early_stopping", false);
 }
 
