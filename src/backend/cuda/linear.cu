@@ -95,11 +95,6 @@ void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& 
   backward_rows(Values(dz), db, Values(dy), act == Activation::relu ? Values(y) : Values());
 }
 
-void clear(const Tensor& x) {
-  const auto X = view<float>(x);
-  each_element(X.rows, X.cols, [=] __device__(int64_t n, int64_t d) { X(n, d) = 0; });
-}
-
 }  // namespace
 
 void column_sums(const Grad& to, const Tensor& x) { backward_rows({}, to, Values(x), {}); }
