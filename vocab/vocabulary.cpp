@@ -52,6 +52,7 @@ int32_t Vocabulary::bos() const { return model_->special().bos; }
 int32_t Vocabulary::eos() const { return model_->special().eos; }
 int32_t Vocabulary::pad() const { return model_->special().pad; }
 bool Vocabulary::is_special(int32_t id) const { return id == unk() || id == bos() || id == eos() || id == pad(); }
+bool Vocabulary::is_control(int32_t id) const { return std::ranges::count(model_->special().control, id) > 0; }
 
 void Vocabulary::require_inside(int32_t id) const {
   require(id >= 0 && id < size(), "piece {} is outside of a vocabulary of {}", id, size());

@@ -33,6 +33,7 @@ class Vocabulary {
   int32_t eos() const;
   int32_t pad() const;                // -1 if the model has none
   bool is_special(int32_t id) const;  // one of these four
+  bool is_control(int32_t id) const;  // another piece that never occurs in text, such as the code of a language
   const std::string& piece(int32_t id) const;
   bool is_byte(int32_t id) const;
   bool has_byte_fallback() const;

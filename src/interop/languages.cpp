@@ -12,10 +12,11 @@ namespace {
 
 bool names_target(std::string_view piece) { return piece.starts_with(">>") && piece.ends_with("<<"); }
 
+// The short form may also be an ordinary piece: "it" is a word.
 std::optional<int32_t> id_of(const Vocabulary& v, const std::string& language) {
-  for (int32_t id = 0; id < v.size(); ++id)
-    for (const std::string& piece : {language, fmt::format("__{}__", language), fmt::format(">>{}<<", language)})
-      if (v.piece(id) == piece) return id;
+  for (const std::string& piece : {fmt::format("__{}__", language), fmt::format(">>{}<<", language), language})
+    for (int32_t id = 0; id < v.size(); ++id)
+      if (v.piece(id) == piece && (v.is_control(id) || names_language(piece) || names_target(piece))) return id;
   return std::nullopt;
 }
 
