@@ -6,6 +6,24 @@
 namespace dragoman {
 namespace {
 
+// The library leaves U+2581 in pieces that the model lacks but a list may hold. Blanks at the beginning are dropped.
+DecodedText with_blanks(DecodedText decoded) {
+  constexpr std::string_view blank = "\u2581";
+  if (decoded.text.find(blank) == std::string::npos) return decoded;
+  std::string text;
+  std::vector<size_t> moved_to;  // by byte of the decoded text
+  for (std::string_view rest = decoded.text; !rest.empty();) {
+    const bool is_blank = rest.starts_with(blank);
+    const size_t bytes = is_blank ? blank.size() : 1;
+    moved_to.insert(moved_to.end(), bytes, text.size());
+    if (!is_blank || !text.empty()) text += is_blank ? ' ' : rest.front();
+    rest.remove_prefix(bytes);
+  }
+  moved_to.push_back(text.size());
+  for (ByteRange& range : decoded.ranges) range = {moved_to[range.begin], moved_to[range.end]};
+  return {std::move(text), std::move(decoded.ranges)};
+}
+
 class SentencePieceSegmentation : public Segmentation {
  public:
   SentencePieceSegmentation(const std::string& model, const std::string& name)
@@ -29,7 +47,7 @@ class SentencePieceSegmentation : public Segmentation {
   DecodedText decode(const std::vector<std::string>& written) const override {
     sentencepiece::ImmutableSentencePieceText pieces;
     check(processor_->Decode(written, pieces.mutable_proto()));
-    return {pieces.text(), ranges_of(pieces, *processor_)};
+    return with_blanks({pieces.text(), ranges_of(pieces, *processor_)});
   }
 
   std::string unknown() const override { return processor_->IdToPiece(processor_->unk_id()); }

@@ -165,6 +165,24 @@ TEST_P(ListedSentencePiece, MayHaveFewerPiecesThanTheModel) {
   EXPECT_FALSE(v.has_byte_fallback());
 }
 
+// OPUS-MT's lists hold the pieces of two models: those of the source's are not in the target's.
+TEST_P(ListedSentencePiece, DecodesPiecesThatOnlyTheListHolds) {
+  ListedVocabulary list = sentencepiece(without_bytes(GetParam()));
+  const auto first = int32_t(list.pieces.size());
+  for (const char* piece : {"▁Smythe", "▁Öztürk", "京▁都"}) list.pieces.push_back(piece);
+  const Vocabulary v = made(list);
+  const int32_t a = v.encode("a").at(0);
+  const auto decoded = [&](const Ids& ids) {
+    const DecodedText d = v.decode_with_offsets(ids);
+    std::vector<std::string> parts = {d.text};
+    for (const ByteRange& r : d.ranges) parts.push_back(d.text.substr(r.begin, r.size()));
+    return parts;
+  };
+  EXPECT_THAT(decoded({a, first, first + 1, a}), ElementsAre("a Smythe Öztürk a", "a", " Smythe", " Öztürk", " a"));
+  EXPECT_THAT(decoded({first, a, first + 2}), ElementsAre("Smythe a京 都", "Smythe", " a", "京 都"));
+  EXPECT_THAT(decoded({0, first + 1}), ElementsAre("Öztürk", "", "Öztürk"));
+}
+
 TEST_P(ListedSentencePiece, SamplesAsTheModelDoes) {
   const std::string model = read_file(golden + std::string(name_of(GetParam())) + ".spm");
   const Vocabulary plain = Vocabulary::from_bytes(model, "model"), v = made(sentencepiece(model));
