@@ -161,7 +161,8 @@ void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
     const Candidate& c = candidates[rank];
     const bool ends = c.next->id == eos_;
     if (ends ? rank >= width.ending : next.size() == width.live) continue;
-    nodes_.push_back({live_[c.parent].node, c.next->id, free ? 0 : c.next->log_prob, c.next->by_model});
+    nodes_.push_back({live_[c.parent].node, c.next->id, c.next->log_prob, c.next->by_model});
+    if (free) nodes_.back().log_prob = 0, std::ranges::fill(nodes_.back().by_model, 0.0f);
     const int node = int(nodes_.size()) - 1;
     if (ends)
       end(node, c.log_prob);

@@ -257,6 +257,23 @@ TEST(BeamByOtherRules, GivesWhatStandsBeforeATranslation) {
   EXPECT_THAT(beam.best()[0].piece_log_probs, ElementsAre(-1, -1));
 }
 
+// Neither a language that is given nor an end that is forced counts for any model.
+TEST(BeamByOtherRules, SumsForEachModelWhatItSumsForAll) {
+  Conventions conventions = conventions_of();
+  conventions.frames.target.before = {7};
+  const SearchOptions options{.beam_size = 2, .rule = SearchRule::huggingface, .max_length_add = 0};
+  Beam beam(options, two_pieces, conventions);
+  const auto advance_by = [&](int32_t id, float first, float second) {
+    beam.advance(std::vector<std::vector<Continuation>>{{{id, (first + second) / 2, {first, second}}}});
+  };
+  advance_by(7, -20, -10);
+  advance_by(a, -1, -2);
+  advance_by(eos, -7, -5);
+  ASSERT_THAT(beam.best(), SizeIs(1));
+  EXPECT_EQ(beam.best()[0].log_prob, -1.5);
+  EXPECT_THAT(beam.best()[0].by_model, ElementsAre(-1, -2));
+}
+
 TEST(BeamByOtherRules, IsMariansForGreedySearch) {
   const SearchOptions options{.beam_size = 1, .rule = SearchRule::huggingface};
   EXPECT_EQ(Beam(options, four_pieces).requests()[0].positions, 1);
