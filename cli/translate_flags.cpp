@@ -288,7 +288,7 @@ void check_sampling(O& o, const Given& given, Findings& findings) {
     return;
   }
   findings.attempt([&] { read_sampling(o); });
-  const int drawn = std::max(1, o.n_best);
+  const int drawn = resolved(o).beam_size;
   if (given.changed("beam-size") && o.beam_size > drawn)
     findings.add(Error(
         fmt::format("--beam-size {} contradicts --output-sampling, which samples instead of searching", o.beam_size),

@@ -104,7 +104,7 @@ enum dragoman_sampling {
 /* The options of `dragoman translate` with these names; docs/options.md. */
 struct dragoman_search_options {
   size_t struct_size;
-  int beam_size;            /* with sampling: translations drawn */
+  int beam_size;            /* without effect on sampling, which draws as many translations as n_best says */
   int n_best;               /* translations of a text; 0: the best one */
   int rule;                 /* enum dragoman_search_rule */
   double normalize;         /* log-probabilities are divided by length^normalize; 0: plain sums */

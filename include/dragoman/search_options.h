@@ -14,7 +14,7 @@ enum class Sampling { none, full, topk, nucleus };
 
 /// How hypotheses are generated, scored and ended.
 struct SearchOptions {
-  int beam_size = 5;  // with sampling: translations drawn per line
+  int beam_size = 5;  // without effect on sampling, which draws as many translations as n_best says
   SearchRule rule = SearchRule::automatic;
   double normalize = 1;          // divide log-probabilities by length^normalize (Marian); 0: plain sums
   double length_penalty = 0;     // divide by ((5 + length) / 6)^length_penalty (Wu et al. 2016) instead; 0: off

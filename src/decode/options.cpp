@@ -20,6 +20,7 @@ void check_range(std::string_view option, double value, Bounds bounds) {
 void validate(const SearchOptions& o) {
   require_enumerator("rule", o.rule, SearchRule::ctranslate2);
   require_enumerator("sampling", o.sampling, Sampling::nucleus);
+  check_range("n-best", o.n_best, {0, 1024});
   check_range("beam-size", o.beam_size, {1, 1024});
   check_range("normalize", o.normalize, {0, 10});
   check_range("length-penalty gnmt", o.length_penalty, {0, 10});
@@ -29,7 +30,6 @@ void validate(const SearchOptions& o) {
   check_range("max-length-add", o.max_length_add, {0, 100'000});
   check_range("max-length-factor", o.max_length_factor, {0, 1000});
   check_range("no-repeat-ngram", o.no_repeat_ngram, {0, 1000});
-  check_range("n-best", o.n_best, {0, 1024});
   if (o.sampling != Sampling::none) check_range("temperature", o.temperature, {1e-3, 1000});
   if (o.sampling == Sampling::topk) check_range("output-sampling topk", o.sampling_pieces, {1, 1'000'000});
   if (o.sampling == Sampling::nucleus) check_range("output-sampling nucleus", o.sampling_mass, {0, 1});

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,6 +35,12 @@ inline std::span<const EnumName<Sampling>> enum_names(Sampling) {
   static constexpr EnumName<Sampling> names[] = {
       {Sampling::full, "full"}, {Sampling::topk, "topk"}, {Sampling::nucleus, "nucleus"}};
   return names;
+}
+
+/// The options as a search takes them: a beam of sampling has a hypothesis for each translation that is drawn.
+inline SearchOptions resolved(SearchOptions options) {
+  if (options.sampling != Sampling::none) options.beam_size = std::max(1, options.n_best);
+  return options;
 }
 
 /// Throws Error for options out of range or in contradiction, named as on the command line.

@@ -257,7 +257,7 @@ const SearchOptions& BackgroundTranslator::search() const { return worker_->sear
 
 BackgroundTranslator::Ticket BackgroundTranslator::submit(TranslationRequest request, Answered answered) {
   worker_->process().require_not_forked("translator");
-  validate(request.search);
+  validate(resolved(request.search));
   require(bool(answered), "the function that receives the answer is empty");
   return worker_->submit(std::move(request), std::move(answered));
 }

@@ -24,7 +24,7 @@ void check(const TextTranslatorOptions& options) {
   require(!options.models.empty(), "no model to translate with");
   require(options.max_length >= 1, "max_length is {}, expected 1 or more", options.max_length);
   validate(ensemble_of(options));
-  validate(options.search);
+  validate(resolved(options.search));
 }
 
 std::vector<TranslatedText> texts_of(std::vector<Translation> translations) {
@@ -41,7 +41,7 @@ struct TextTranslator::State {
       : engine(used),
         ensemble(ensemble_of(options), engine.backend()),
         translating{.max_length = options.max_length},
-        search(options.search) {}
+        search(resolved(options.search)) {}
 
   /// Runs f(translator) on the engine. If f throws, pending requests are lost, and the next call starts with a new
   /// translator.
@@ -80,12 +80,13 @@ std::vector<std::string> TextTranslator::translate(const std::vector<std::string
 }
 
 TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done done, Failed failed) {
-  validate(request.search);
+  const SearchOptions search = resolved(request.search);
+  validate(search);
   require(done && failed, "a function that receives the answer is empty");
   return state_->run([&](Translator& translator) {
     return translator.submit(
         {.text = std::move(request.text),
-         .search = request.search,
+         .search = search,
          .prefix = std::move(request.prefix),
          .wanted = request.scores ? Wanted::log_probs : Wanted::pieces,
          .partial = std::move(request.partial)},

@@ -179,7 +179,7 @@ void resolve(TranslateRequest& r, bool beam_given) {
   if (search.sampling != Sampling::none) {
     require(!beam_given || search.beam_size == wanted,
             "beam_size contradicts sampling, which draws n_best translations");
-    search.beam_size = wanted;
+    search = resolved(search);
   } else {
     require(!beam_given || search.beam_size >= wanted, "n_best is {}, which is more than beam_size {}", wanted,
             search.beam_size);

@@ -49,6 +49,12 @@ TEST(SearchOptions, OfSamplingCountOnlyWithIt) {
             "--output-sampling nucleus: 2 is out of range, expected from 0 to 1");
 }
 
+TEST(SearchOptions, OfSamplingDrawAsManyAsAreWanted) {
+  EXPECT_EQ(resolved({.beam_size = 5}).beam_size, 5);
+  EXPECT_EQ(resolved({.beam_size = 5, .sampling = Sampling::full}).beam_size, 1);
+  EXPECT_EQ(resolved({.beam_size = 5, .n_best = 7, .sampling = Sampling::topk}).beam_size, 7);
+}
+
 TEST(SearchOptions, DoNotContradictEachOther) {
   EXPECT_EQ(complaint({.beam_size = 2, .n_best = 3}), "--n-best 3 exceeds --beam-size 2");
   EXPECT_EQ(complaint({.max_length_factor = 1, .min_length_factor = 2}),

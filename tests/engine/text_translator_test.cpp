@@ -106,6 +106,23 @@ TEST_F(TextTranslatorTest, AnswersRequestsWithOptionsOfTheirOwn) {
   EXPECT_EQ(found[1][0].text, "");
 }
 
+TEST_F(TextTranslatorTest, DrawsAsManyTranslationsAsAreWantedWhateverTheBeam) {
+  const auto drawn = [&](const SearchOptions& search) {
+    return TextTranslator(engine, {.models = {model}, .search = search}).translate(lines);
+  };
+  const SearchOptions search{.max_length_add = 5, .sampling = Sampling::full};
+  SearchOptions several = search, one = search;
+  several.n_best = 7, one.beam_size = 1;
+  EXPECT_EQ(drawn(search), drawn(one));
+  TextTranslator translator(engine, {.models = {model}, .search = several});
+  size_t found = 0;
+  translator.submit(
+      {.text = lines[0], .search = several}, [&](auto best) { found = best.size(); },
+      [](std::exception_ptr) { FAIL(); });
+  while (translator.step()) {}
+  EXPECT_EQ(found, 7u);
+}
+
 TEST_F(TextTranslatorTest, BeginsATranslationAsTold) {
   TextTranslator translator(engine, {.models = {model}});
   std::string found;

@@ -168,6 +168,8 @@ class Translating(PackageTest):
             dragoman.Translator(self.model, precision="float31")
         with self.assertRaisesRegex(dragoman.Error, "--beam-size: 0"):
             self.translator.translate(LINES, beam_size=0)
+        with self.assertRaisesRegex(dragoman.Error, "beam_size 5 contradicts sampling, which draws n_best"):
+            self.translator.translate(LINES, sampling="full", beam_size=5, n_best=2)
         with self.assertRaisesRegex(TypeError, "there is no option 'beam', only beam_size"):
             self.translator.translate(LINES, beam=3)
         with self.assertRaisesRegex(TypeError, "lines: expected str, found 5 of type int"):

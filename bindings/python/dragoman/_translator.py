@@ -229,6 +229,9 @@ def _search_options(search: SearchKeywords) -> _dragoman.SearchOptions:
             if isinstance(value, int) and kind in (int, float):
                 raise Error(f"{name}: {shown(value)} is out of range") from None
             raise TypeError(f"{name} is {shown(value)}, expected {kind.__name__}") from None
+    drawn = max(1, options.n_best)
+    if options.sampling and search.get("beam_size", drawn) != drawn:
+        raise Error(f"beam_size {options.beam_size} contradicts sampling, which draws n_best translations")
     return options
 
 
