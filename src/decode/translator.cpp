@@ -135,10 +135,16 @@ Translator::Ticket Translator::submit(TextRequest request, Done done, Failed fai
             .partial = std::move(request.partial)};
   if (request.alignment && !options_.no_spm_encode && !is_blank(request.text))
     text.ranges = vocabularies_.source.encode_with_offsets(request.text).ranges;
-  auto& pending = requests_[++last_ticket_];
-  pending = std::make_unique<Pending>(Pending{std::move(text), std::move(done), std::move(failed)});
-  start(pending->text, std::move(sentences));
-  return last_ticket_;
+  auto pending = std::make_unique<Pending>(Pending{std::move(text), std::move(done), std::move(failed)});
+  const Ticket ticket = ++last_ticket_;
+  Text& queued = requests_.emplace(ticket, std::move(pending)).first->second->text;
+  try {
+    start(queued, std::move(sentences));
+  } catch (...) {
+    cancel(ticket);
+    throw;
+  }
+  return ticket;
 }
 
 bool Translator::cancel(Ticket ticket) {
@@ -178,6 +184,7 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
   text.unfinished = sentences.size();
   text.found.resize(sentences.size());
   text.beginnings.resize(sentences.size());
+  text.tickets.reserve(sentences.size());
   text.on = &searches_.next();
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (shortlist_) sentences[i].constraints.push_back(shortlist_);

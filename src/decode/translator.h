@@ -66,8 +66,8 @@ class Translator {
   void run(const Flow& flow);
 
   /// Queues a text with its own options. A step() calls `done`, or `failed` if there is no memory for it; other
-  /// requests are not affected. Error for invalid options. The translation depends only on the request.
-  /// `request.partial` may be called in one of the engine's threads, but only during a step().
+  /// requests are not affected. Error for invalid options; if it throws, nothing has changed. The translation depends
+  /// only on the request. `request.partial` may be called in one of the engine's threads, but only during a step().
   Ticket submit(TextRequest request, Done done, Failed failed);
   /// Cancels a text: none of its functions is called afterwards. False if it is already done.
   bool cancel(Ticket ticket);

@@ -44,17 +44,22 @@ struct TextTranslator::State {
         search(resolved(options.search)) {}
 
   /// Runs f(translator) on the engine. If f throws, pending requests are lost, and the next call starts with a new
-  /// translator.
+  /// translator; not if it is called by a callback, during a step of the translator.
   template <class F>
   auto run(const F& f) {
     const Engine::Scope scope(engine);
     if (!translator)
       translator.emplace(ensemble.models(), ensemble.vocabularies(), translating, search, ensemble.shortlist(),
                          searches_on(engine.backend()));
+    struct Calls {
+      explicit Calls(int& running) : running(running) { ++running; }
+      ~Calls() { --running; }
+      int& running;
+    } const call(calls);
     try {
       return f(*translator);
     } catch (...) {
-      translator.reset();
+      if (calls == 1) translator.reset();
       throw;
     }
   }
@@ -64,6 +69,7 @@ struct TextTranslator::State {
   const TranslateOptions translating;
   const SearchOptions search;
   std::optional<Translator> translator;
+  int calls = 0;  // of run() that are under way
 };
 
 TextTranslator::TextTranslator(Engine& engine, TextTranslatorOptions options)

@@ -2,6 +2,7 @@
 #include "backend/registry.h"
 #include "io/load_model.h"
 #include "tests/source_dir.h"
+#include "vocab/listed_vocabulary.h"
 
 namespace dragoman {
 
@@ -35,5 +36,14 @@ struct TinyModel {
   PackedWeights packed;
   Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed};
 };
+
+/// SentencePiece ends the process if it runs out of memory while it encodes, so this is a vocabulary without it.
+inline void save_with_words(const TinyModel& tiny, const std::string& path) {
+  ListedVocabulary words{.special = {.unk = 0, .eos = 1},
+                         .pieces = {"<unk>", "</s>", "a", "red", "house", "the", "old", "book", "is", "new"}};
+  fill_up(words, tiny_vocabulary().size());
+  const Vocabulary vocabulary = Vocabulary::from_list(std::move(words), "words");
+  save_model(path, tiny.config, {vocabulary, vocabulary}, weights_of(tiny.model->parameters()));
+}
 
 }  // namespace dragoman

@@ -19,7 +19,6 @@
 #include "tests/failing_memory.h"
 #include "tests/no_threads.h"
 #include "tests/temporary_folder.h"
-#include "vocab/listed_vocabulary.h"
 
 namespace dragoman {
 namespace {
@@ -168,15 +167,6 @@ TEST_F(BackgroundTranslatorTest, SurvivesWhatItsCallersThrow) {
   EXPECT_EQ(translator->translate(lines, quick).size(), lines.size());
   const std::lock_guard lock(mutex);
   EXPECT_THAT(logged, Contains(HasSubstr("threw an exception: a mistake of mine")));
-}
-
-// SentencePiece ends the process if it runs out of memory while it encodes, so this is a vocabulary without it.
-void save_with_words(const TinyModel& tiny, const std::string& path) {
-  ListedVocabulary words{.special = {.unk = 0, .eos = 1},
-                         .pieces = {"<unk>", "</s>", "a", "red", "house", "the", "old", "book", "is", "new"}};
-  fill_up(words, tiny_vocabulary().size());
-  const Vocabulary vocabulary = Vocabulary::from_list(std::move(words), "words");
-  save_model(path, tiny.config, {vocabulary, vocabulary}, weights_of(tiny.model->parameters()));
 }
 
 // Submits some lines, with functions that cannot be copied without memory, cancels one and waits for the others, while

@@ -13,6 +13,7 @@
 #include "decode/translator.h"
 #include "dragoman/engine.h"
 #include "tests/decode/tiny_translator.h"
+#include "tests/failing_memory.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 
@@ -149,6 +150,34 @@ TEST_F(TextTranslatorTest, ForgetsRequestsThatAreCancelledAndRefusesSenselessOne
   while (translator.step()) {}
   EXPECT_EQ(answered, 1) << "a request that is refused leaves the others";
   EXPECT_FALSE(translator.cancel(first)) << "it is done";
+}
+
+// A function that receives an answer is called during a step, which goes on.
+TEST_F(TextTranslatorTest, GoesOnAfterARequestThatACallbackCouldNotSubmit) {
+  save_with_words(tiny, model);
+  TextTranslator translator(engine, {.models = {model}});
+  const TranslationRequest slow{.text = "a red house", .search = {.max_length_add = 20, .min_length = 20}};
+  const auto failed = [](std::exception_ptr) { FAIL(); };
+  bool fails = true;
+  for (int n = 1; fails && n < 1000; ++n) {
+    int answered = 0;
+    const auto count = [&](auto) { ++answered; };
+    translator.submit(slow, count, failed);
+    translator.submit(
+        {.text = ""},
+        [&](auto) {
+          TranslationRequest more = slow;
+          const FailingMemory failing(n, FailingMemory::Fails::once, FailingMemory::In::this_thread);
+          try {
+            translator.submit(std::move(more), count, failed);
+          } catch (const std::bad_alloc&) {}
+          fails = FailingMemory::failed();
+        },
+        failed);
+    while (translator.step()) {}
+    EXPECT_EQ(answered, fails ? 1 : 2) << n;
+  }
+  EXPECT_FALSE(fails);
 }
 
 TEST_F(TextTranslatorTest, RefusesWhatCannotTranslate) {
