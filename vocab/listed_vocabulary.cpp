@@ -123,8 +123,7 @@ class ListedModel : public PieceModel {
 
   // A line may begin with the language to translate into, ">>fra<< Hello", as a piece of the list. The rest is text.
   std::string_view language_of(std::string_view line) const {
-    const size_t end = line.starts_with(">>") ? line.find("<<") : line.npos;
-    const std::string_view language = end == line.npos ? "" : line.substr(0, end + 2);
+    const std::string_view language = leading_language(line);
     return ids_.contains(language) ? language : "";
   }
 
@@ -164,6 +163,11 @@ class ListedModel : public PieceModel {
 };
 
 }  // namespace
+
+std::string_view leading_language(std::string_view line) {
+  const size_t end = line.starts_with(">>") ? line.find("<<") : line.npos;
+  return end == line.npos ? "" : line.substr(0, end + 2);
+}
 
 void fill_up(ListedVocabulary& v, int size) {
   for (auto id = int32_t(v.pieces.size()); id < size; ++id) {

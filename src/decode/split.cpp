@@ -5,9 +5,12 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "interop/languages.h"
 
 namespace dragoman {
 namespace {
+
+using Segments = std::vector<std::vector<int32_t>>;
 
 bool starts_word(std::string_view piece) { return piece.starts_with("▁"); }
 
@@ -33,15 +36,19 @@ int first_segment(const Vocabulary& vocabulary, std::span<const int32_t> ids, in
 
 }  // namespace
 
-std::vector<std::vector<int32_t>> split_long(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest) {
+Segments split_long(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest) {
   invariant(longest >= 1, "a segment has room for a piece");
-  std::vector<std::vector<int32_t>> segments;
-  while (int64_t(ids.size()) > longest) {
-    const int pieces = first_segment(vocabulary, ids, longest);
-    segments.emplace_back(ids.begin(), ids.begin() + pieces);
-    ids = ids.subspan(pieces);
+  if (int64_t(ids.size()) <= longest) return ids.empty() ? Segments() : Segments{{ids.begin(), ids.end()}};
+  const auto language = ids.first(longest > 1 && names_target(vocabulary.piece(ids[0])) ? 1 : 0);
+  longest -= int(language.size());
+  ids = ids.subspan(language.size());
+  Segments segments;
+  while (!ids.empty()) {
+    const auto part = ids.first(ids.size() > size_t(longest) ? first_segment(vocabulary, ids, longest) : ids.size());
+    auto& segment = segments.emplace_back(language.begin(), language.end());
+    segment.insert(segment.end(), part.begin(), part.end());
+    ids = ids.subspan(part.size());
   }
-  if (!ids.empty()) segments.emplace_back(ids.begin(), ids.end());
   return segments;
 }
 

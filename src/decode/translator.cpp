@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "decode/split.h"
 #include "decode/translation_writer.h"
+#include "interop/languages.h"
 
 namespace dragoman {
 namespace {
@@ -38,6 +39,11 @@ int longest_trained(std::span<const TranslatingModel> models) {
 Wanted wanted(const TranslateOptions& options, const SearchOptions& search) {
   const bool shown = options.scores || options.word_scores || search.n_best > 0;
   return shown ? Wanted::log_probs : Wanted::pieces;
+}
+
+// The piece that names the language to translate into; -1: the source does not begin with one.
+int32_t language_of(const Vocabulary& vocabulary, std::span<const int32_t> source) {
+  return !source.empty() && names_target(vocabulary.piece(source[0])) ? source[0] : -1;
 }
 
 // Not every vocabulary ignores all of these characters.
@@ -126,15 +132,17 @@ Translator::Ticket Translator::submit(TextRequest request, Done done, Failed fai
   validate(request.search);
   if (request.alignment) require_cross_attention(first_.model->config());
   clean_utf8(request.text), clean_utf8(request.prefix);
-  auto sentences = segments_of(ids_of(vocabularies_.source, request.text), ids_of(vocabularies_.target, request.prefix),
-                               request.line, 0);
+  auto source = ids_of(vocabularies_.source, request.text);
+  const auto told = language_of(vocabularies_.source, ids_of(vocabularies_.source, request.language));
+  const bool adds_language = begin_with(told, source);
+  auto sentences = segments_of(source, ids_of(vocabularies_.target, request.prefix), request.line, 0);
   for (Sentence& sentence : sentences) sentence.constraints = request.constraints;
   Text text{.search = std::make_shared<const SearchOptions>(request.search),
             .wanted = request.wanted,
             .alignment = {request.alignment ? AlignmentStyle::hard : AlignmentStyle::none},
             .partial = std::move(request.partial)};
   if (request.alignment && !options_.no_spm_encode && !is_blank(request.text))
-    text.ranges = vocabularies_.source.encode_with_offsets(request.text).ranges;
+    text.ranges = ranges_of(request.text, sentences, adds_language);
   auto pending = std::make_unique<Pending>(Pending{std::move(text), std::move(done), std::move(failed)});
   const Ticket ticket = ++last_ticket_;
   Text& queued = requests_.emplace(ticket, std::move(pending)).first->second->text;
@@ -226,7 +234,9 @@ std::vector<Sentence> Translator::sentences_of(std::string text) {
     prefix = source.substr(tab + 1);
     source = source.substr(0, tab);
   }
-  const auto ids = ids_of(vocabularies_.source, source);
+  auto ids = ids_of(vocabularies_.source, source);
+  if (segment_ == 0) language_ = language_of(vocabularies_.source, ids);
+  begin_with(language_, ids);
   auto sentences = segments_of(ids, ids_of(vocabularies_.target, prefix), line_, segment_);
   if (sentences.size() > 1) warn_of_segments(ids.size());
   warn_of_length(std::min(ids.size(), size_t(longest_segment_)));
@@ -242,6 +252,24 @@ std::vector<Sentence> Translator::segments_of(const std::vector<int32_t>& source
   for (auto& segment : segments) sentences.push_back({std::move(segment), {}, line, first_segment++});
   if (!sentences.empty()) sentences[0].prefix = std::move(prefix);
   return sentences;
+}
+
+// Whether the source has to be told the language, which a line may name only once for all its parts.
+bool Translator::begin_with(int32_t language, std::vector<int32_t>& source) const {
+  if (language < 0 || source.empty() || language_of(vocabularies_.source, source) >= 0) return false;
+  source.insert(source.begin(), language);
+  return true;
+}
+
+// Languages that are added to a segment come from nowhere in the text.
+std::vector<ByteRange> Translator::ranges_of(std::string_view text, std::span<const Sentence> sentences,
+                                             bool adds_language) const {
+  std::vector<ByteRange> ranges = vocabularies_.source.encode_with_offsets(text).ranges;
+  const int32_t language = sentences.empty() ? -1 : language_of(vocabularies_.source, sentences[0].source);
+  ptrdiff_t at = 0;
+  for (size_t i = 0; i < sentences.size() && language >= 0; at += std::ssize(sentences[i++].source))
+    if (sentences[i].source[0] == language && (i > 0 || adds_language)) ranges.insert(ranges.begin() + at, ByteRange{});
+  return ranges;
 }
 
 std::vector<int32_t> Translator::ids_of(const Vocabulary& vocabulary, std::string_view text) const {

@@ -10,8 +10,6 @@
 namespace dragoman {
 namespace {
 
-bool names_target(std::string_view piece) { return piece.starts_with(">>") && piece.ends_with("<<"); }
-
 // The short form may also be an ordinary piece: "it" is a word.
 std::optional<int32_t> id_of(const Vocabulary& v, const std::string& language) {
   for (const std::string& piece : {fmt::format("__{}__", language), fmt::format(">>{}<<", language), language})
@@ -32,6 +30,8 @@ bool names_language(const std::string& piece) {
   static const std::regex form("__[a-z]{2,3}__|[a-z]{3}_[A-Z][a-z]{3}|[a-z]{2}_[A-Z]{2}");
   return piece.size() <= 8 && std::regex_match(piece, form);
 }
+
+bool names_target(std::string_view piece) { return piece.starts_with(">>") && piece.ends_with("<<"); }
 
 bool has_languages_in_source(const Vocabulary& source) {
   for (int32_t id = 0; id < source.size(); ++id)

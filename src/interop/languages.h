@@ -12,6 +12,9 @@ struct Languages {
 /// Whether a piece names a language as multilingual models do: `__fr__`, `fra_Latn` or `fr_XX`.
 bool names_language(const std::string& piece);
 
+/// Whether a piece names the language to translate into and begins the source, such as `>>fra<<`.
+bool names_target(std::string_view piece);
+
 /// Whether pieces such as `>>fra<<` name the language to translate into.
 bool has_languages_in_source(const Vocabulary& source);
 

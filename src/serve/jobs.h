@@ -19,6 +19,7 @@ using Post = std::function<void(std::function<void()>)>;
 /// and `failed`, once; none after cancel(), except those posted before.
 struct TranslationJob {
   std::vector<std::string> sentences;  // one line each
+  std::vector<std::string> languages;  // TextRequest::language of each; empty: none
   SearchOptions search;
   std::string prefix;  // of the first sentence's translation
   Wanted wanted = Wanted::log_probs;

@@ -6,9 +6,12 @@
 #include "base/log.h"
 #include "base/new_thread.h"
 #include "tensor/arena.h"
+#include "vocab/listed_vocabulary.h"
 
 namespace dragoman {
 namespace {
+
+constexpr size_t longest_code = 32;  // bytes of ">>zho_Hans<<" and the like
 
 HttpResponse failure_response(const std::exception_ptr& error) {
   try {
@@ -40,6 +43,17 @@ class Texts {
   std::vector<std::string> sentences() const {
     std::vector<std::string> all;
     for (const Document& text : documents_) all.insert(all.end(), text.sentences().begin(), text.sentences().end());
+    return all;
+  }
+
+  /// A text may begin with the language to translate into, which counts for all its sentences.
+  std::vector<std::string> languages() const {
+    std::vector<std::string> all;
+    for (const Document& text : documents_) {
+      if (text.sentences().empty()) continue;
+      const std::string_view language = leading_language(text.sentences()[0]);
+      all.resize(all.size() + text.sentences().size(), std::string(language.size() <= longest_code ? language : ""));
+    }
     return all;
   }
 
@@ -114,6 +128,7 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
   service.take_characters(job.texts, job.prefix);
   const auto texts = std::make_shared<Texts>(std::move(job.texts), job.format, service.models()[job.model].source);
   TranslationJob translation{.sentences = texts->sentences(),
+                             .languages = texts->languages(),
                              .search = job.search,
                              .prefix = std::move(job.prefix),
                              .wanted = job.scores ? Wanted::log_probs : Wanted::pieces,

@@ -217,6 +217,7 @@ void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
     TextRequest request{.text = std::move(running.job.sentences[sentence]),
                         .search = running.job.search,
                         .prefix = sentence == 0 ? running.job.prefix : "",
+                        .language = running.job.languages.empty() ? "" : running.job.languages[sentence],
                         .wanted = running.job.wanted,
                         .alignment = running.job.alignment || (running.job.links && aligns_),
                         .line = sentence};

@@ -42,6 +42,18 @@ TEST(Split, CutsAnywhereWhenThereIsNeither) {
   EXPECT_THAT(split("a b", 1), ElementsAre("a ", "b "));
 }
 
+TEST(Split, BeginsEachSegmentWithTheLanguage) {
+  const Vocabulary v = Vocabulary::from_list(
+      {.special = {.unk = 1, .eos = 0}, .pieces = {"</s>", "<unk>", ">>fra<<", "a", "b"}}, "list");
+  const auto split = [&](const std::vector<int32_t>& ids, int longest) { return split_long(v, ids, longest); };
+  using Ids = std::vector<int32_t>;
+  EXPECT_THAT(split({2, 3, 4, 3, 4, 3}, 3), ElementsAre(Ids{2, 3, 4}, Ids{2, 3, 4}, Ids{2, 3}));
+  EXPECT_THAT(split({2, 3, 4}, 3), ElementsAre(Ids{2, 3, 4}));
+  EXPECT_THAT(split({2}, 3), ElementsAre(Ids{2}));
+  EXPECT_THAT(split({3, 2, 4, 3}, 3), ElementsAre(Ids{3, 2, 4}, Ids{3})) << "only in front";
+  EXPECT_THAT(split({2, 3, 4}, 1), ElementsAre(Ids{2}, Ids{3}, Ids{4})) << "there is no room";
+}
+
 TEST(Split, NeedsRoomForAPiece) {
   for (const int longest : {0, -1}) EXPECT_THROW(split("a b", longest), std::logic_error) << longest;
 }

@@ -106,6 +106,26 @@ class OwnApi(Served):
         self.translate(400, text=["a", "b"], stream=True)
 
 
+class OneOfSeveralLanguages(unittest.TestCase):
+    """By a model whose sources begin with the language to translate into."""
+
+    def test_counts_for_all_sentences_of_the_text_that_names_it(self):
+        shutil.copytree(SOURCE / "tests" / "interop" / "golden" / "marianmt", serve_case.FOLDER / "marianmt")
+        for side in ("source", "target"):
+            shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "bpe.spm", serve_case.FOLDER / "marianmt" / f"{side}.spm")
+        sentences = ["Where is the castle?", "The old house is on a hill.", "The bus is late."]
+        named = [f">>deu<< {sentence}" for sentence in sentences]
+        with serving(models=("marianmt",)) as server:
+            def scores(*texts):
+                answers = server.json("POST", "/v1/translate", {"text": texts, "scores": True})["translations"]
+                return [s["hypotheses"][0]["log_prob"] for answer in answers for s in answer["sentences"]]
+
+            into_german, into_any = scores(*named), scores(*sentences)
+            self.assertNotEqual(into_german, into_any)
+            self.assertEqual(scores(" ".join([named[0]] + sentences[1:])), into_german)
+            self.assertEqual(scores("\n".join([named[0]] + sentences[1:]), *sentences), into_german + into_any)
+
+
 class ScoresOfSeveralLanguages(unittest.TestCase):
     """By a model whose sentences have two special tokens: the source ends with </s> after its language, and the target
     begins with its language, whose probability does not count."""

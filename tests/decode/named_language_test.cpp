@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "decode/translator.h"
+#include "tests/decode/tiny_translator.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// A line begins with the language to translate into, which counts for all of it.
+class NamedLanguage : public testing::Test {
+ protected:
+  NamedLanguage() {
+    ListedVocabulary words{.special = {.unk = 0, .eos = 1},
+                           .pieces = {"<unk>", "</s>", ">>fra<<", ">>deu<<", "a", "red", "house", "the", "book"}};
+    while (int(words.pieces.size()) < tiny_vocabulary().size())
+      words.pieces.push_back(fmt::format("w{}", words.pieces.size()));
+    const Vocabulary both = Vocabulary::from_list(std::move(words), "words");
+    vocabularies.emplace(Vocabularies{both, both});
+    translator.emplace(tiny.cx, *tiny.model, *vocabularies, TranslateOptions{.max_length = 3}, search);
+  }
+  std::string translated(const std::string& line) { return translator->translate({&line, 1})[0]; }
+  Translation answer(TextRequest request) {
+    Translation found;
+    request.search = search;
+    translator->submit(
+        std::move(request), [&](std::vector<Translation> best) { found = std::move(best[0]); },
+        [](std::exception_ptr) { FAIL(); });
+    while (!translator->idle()) translator->step();
+    return found;
+  }
+
+  const SearchOptions search{.beam_size = 2, .max_length_add = 3};
+  TinyModel tiny;
+  std::optional<Vocabularies> vocabularies;
+  std::optional<Translator> translator;
+};
+
+TEST_F(NamedLanguage, CountsForAllSegmentsOfALine) {
+  EXPECT_NE(translated(">>fra<< house the"), translated("house the"));
+  EXPECT_EQ(translated(">>fra<< a red house the book"),
+            translated(">>fra<< a red") + ' ' + translated(">>fra<< house the") + ' ' + translated(">>fra<< book"));
+}
+
+TEST_F(NamedLanguage, CountsForAllThatIsReadOfALine) {
+  const std::vector<std::pair<std::string, bool>> parts = {
+      {">>fra<< a red", true}, {"house the", false}, {"house the", false}};
+  std::vector<std::string> texts;
+  auto next = parts.begin();
+  translator->run({.ready = [] { return true; },
+                   .next = [&](std::string& text,
+                               bool& more) { return next != parts.end() && (std::tie(text, more) = *next++, true); },
+                   .write = [&](const auto& best, bool) { texts.push_back(best[0].text); },
+                   .flush = [] {}});
+  EXPECT_THAT(texts,
+              ElementsAre(translated(">>fra<< a red"), translated(">>fra<< house the"), translated("house the")));
+}
+
+TEST_F(NamedLanguage, MayBeThatOfARequestIfTheTextNamesNone) {
+  EXPECT_EQ(answer({.text = "house the", .language = ">>fra<<"}).text, translated(">>fra<< house the"));
+  EXPECT_EQ(answer({.text = ">>deu<< house the", .language = ">>fra<<"}).text, translated(">>deu<< house the"));
+  EXPECT_EQ(answer({.text = "house the", .language = ">>klingon<<"}).text, translated("house the"));
+  EXPECT_EQ(answer({.text = "house the", .language = "book"}).text, translated("house the"));
+  EXPECT_EQ(answer({.text = "", .language = ">>fra<<"}).text, "");
+}
+
+TEST_F(NamedLanguage, LeavesLinksWithTheWordsOfTheText) {
+  const std::string first = ">>fra<< a red ";
+  std::vector<ByteRange> expected, found;
+  for (int word = 10; word < 50; ++word) {
+    const std::string second = fmt::format("w{} w{}", word, word + 100);
+    for (const Link& link : answer({.text = second, .language = ">>fra<<", .alignment = true}).links)
+      expected.push_back({link.source.begin + first.size(), link.source.end + first.size()});
+    for (const Link& link : answer({.text = first + second, .alignment = true}).links)
+      if (link.source.begin >= first.size()) found.push_back(link.source);
+  }
+  EXPECT_THAT(found, testing::Not(IsEmpty()));
+  EXPECT_EQ(found, expected);
+}
+
+}  // namespace
+}  // namespace dragoman
