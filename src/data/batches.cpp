@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <tuple>
 
 #include "base/error.h"
 #include "data/shuffle.h"
@@ -23,34 +23,80 @@ Limits limits_of(const DataOptions& options) {
   return {pairs > 0 ? pairs : none, words > 0 ? words : none, words > 0 ? 2 * words : none};
 }
 
-// The first pair of a corpus with a weight above 0.
-int32_t first_wanted(const Corpus& corpus, const std::vector<double>& weights) {
-  int64_t pair = 0;
-  for (size_t c = 0; c < corpus.ends.size(); pair = corpus.ends[c++])
-    if (weights.at(c) > 0 && pair < corpus.ends[c]) return int32_t(pair);
+// A pass of an epoch through the pairs [begin, end), which uses this share of them.
+struct Pass {
+  int64_t begin, end;
+  double share;
+};
+
+// The passes through each corpus: with a weight of 2.3, two and 0.3 of a third. If it was read several times, each pass
+// has pairs of its own.
+std::vector<std::vector<Pass>> passes_of(const Corpus& corpus) {
+  const auto& [texts, weights] = std::tie(corpus.files.texts, corpus.files.weights);
+  if (weights.empty()) return {{{0, corpus.size(), 1}}};
+  std::vector<std::vector<Pass>> passes;
+  int64_t begin = 0;
+  for (size_t c = 0; c < corpus.ends.size(); begin = corpus.ends[c++]) {
+    if (c >= texts.size() || !texts[c].again) passes.emplace_back();
+    for (double rest = weights.at(c); rest > 0; --rest)
+      passes.back().push_back({begin, corpus.ends[c], std::min(rest, 1.0)});
+  }
+  return passes;
+}
+
+// Adds the pairs that a pass uses, in the order of the corpus.
+void add_pairs(std::vector<int32_t>& pairs, const Pass& pass, uint64_t seed, int64_t epoch) {
+  for (int64_t pair = pass.begin; pair < pass.end; ++pair)
+    if (pass.share == 1 || chance(seed, epoch, pair) < pass.share) pairs.push_back(int32_t(pair));
+}
+
+int32_t first_wanted(const std::vector<std::vector<Pass>>& passes) {
+  for (const auto& of_corpus : passes)
+    for (const Pass& pass : of_corpus)
+      if (pass.begin < pass.end) return int32_t(pass.begin);
   fail("no sentence pair is left in the corpora whose --corpus-weights are above 0");
 }
 
-// The pairs of an epoch in the order of the corpus; at least one, even if the weights are tiny.
-std::vector<int32_t> pairs_of(const Corpus& corpus, const DataOptions& options, uint64_t seed, int64_t epoch) {
+// The pairs of an epoch, pass by pass; at least one, even if the weights are tiny.
+std::vector<int32_t> pairs_of(const Corpus& corpus, uint64_t seed, int64_t epoch) {
   std::vector<int32_t> due;
-  if (options.corpus_weights.empty()) {
-    due.resize(corpus.size());
-    std::iota(due.begin(), due.end(), 0);
-    return due;
-  }
-  due.reserve(size_t(1.01 * double(pairs_an_epoch(corpus, options))) +
-              100);  // rarely exceeded: growing would double the memory
-  int64_t pair = 0;
-  for (size_t c = 0; c < corpus.ends.size(); ++c) {
-    const double weight = options.corpus_weights.at(c), whole = std::floor(weight);
-    for (; pair < corpus.ends[c]; ++pair) {
-      const bool once_more = weight > whole && chance(seed, epoch, pair) < weight - whole;
-      due.insert(due.end(), size_t(whole) + once_more, int32_t(pair));
+  // Rarely exceeded: growing would double the memory.
+  due.reserve(corpus.files.weights.empty() ? size_t(corpus.size())
+                                           : size_t(1.01 * double(pairs_an_epoch(corpus))) + 100);
+  const auto passes = passes_of(corpus);
+  for (const auto& of_corpus : passes)
+    for (const Pass& pass : of_corpus) add_pairs(due, pass, seed, epoch);
+  if (due.empty() && !corpus.files.weights.empty()) due.push_back(first_wanted(passes));
+  return due;
+}
+
+// Corpora keep their places in the shuffled order, but one of several passes fills its places pass by pass: then copies
+// of a pair lie about a pass apart, instead of in the same window and, since their lengths are equal, the same batch.
+void order_passes(std::vector<int32_t>& pairs, const Corpus& corpus, uint64_t seed, int64_t epoch,
+                  PhiloxSequence& numbers) {
+  for (const auto& passes : passes_of(corpus)) {
+    if (passes.size() < 2) continue;
+    const auto is_own = [&](int32_t pair) { return passes.front().begin <= pair && pair < passes.back().end; };
+    auto place = pairs.begin();
+    for (const Pass& pass : passes) {
+      std::vector<int32_t> own;
+      add_pairs(own, pass, seed, epoch);
+      shuffle(own, numbers);
+      for (const int32_t pair : own) {
+        place = std::find_if(place, pairs.end(), is_own);
+        *place++ = pair;
+      }
     }
   }
-  if (due.empty()) due.push_back(first_wanted(corpus, options.corpus_weights));
-  return due;
+}
+
+// BatchPlan::copies.
+std::vector<uint16_t> copies_in(const std::vector<int32_t>& pairs, const Corpus& corpus) {
+  if (std::ranges::none_of(corpus.files.weights, [](double weight) { return weight > 1; })) return {};
+  std::vector<uint16_t> before(size_t(corpus.size())), copies;
+  copies.reserve(pairs.size());
+  for (const int32_t pair : pairs) copies.push_back(before[size_t(pair)]++);
+  return copies;
 }
 
 // The pairs that a batch holds on average, times --maxi-batch.
@@ -117,7 +163,7 @@ int64_t largest(const BatchPlan& plan, const Length& length) {
   int64_t best = 0, most = -1;
   for (int64_t b = 0; b < plan.size(); ++b) {
     int64_t tokens = 0;
-    for (int32_t pair : plan[b]) tokens += length(pair);
+    for (int32_t pair : plan[b].pairs) tokens += length(pair);
     if (tokens > most) best = b, most = tokens;
   }
   return best;
@@ -141,13 +187,15 @@ class Packing {
 BatchPlan plan_batches(const Corpus& corpus, const DataOptions& options, uint64_t seed, int64_t epoch) {
   const PairStore& pairs = corpus.pairs;
   const Limits limits = limits_of(options);
-  BatchPlan plan{.pairs = pairs_of(corpus, options, seed, epoch)};
+  BatchPlan plan{.pairs = pairs_of(corpus, seed, epoch)};
   if (options.no_shuffle) {
     append(plan, cut(pairs, plan.pairs, limits));
+    plan.copies = copies_in(plan.pairs, corpus);
     return plan;
   }
   PhiloxSequence order = shuffle_numbers(seed, epoch, Shuffled::pairs);
   shuffle(plan.pairs, order);
+  order_passes(plan.pairs, corpus, seed, epoch, order);
   PhiloxSequence numbers = shuffle_numbers(seed, epoch, Shuffled::batches);
   const auto size = int64_t(plan.pairs.size());
   const int64_t window = size > 0 ? window_pairs(corpus, plan, limits, options.maxi_batch) : 1;
@@ -158,15 +206,15 @@ BatchPlan plan_batches(const Corpus& corpus, const DataOptions& options, uint64_
     shuffle_batches(in_window, sizes, numbers);
     append(plan, sizes);
   }
+  plan.copies = copies_in(plan.pairs, corpus);
   return plan;
 }
 
-int64_t pairs_an_epoch(const Corpus& corpus, const DataOptions& options) {
-  if (options.corpus_weights.empty()) return corpus.size();
+int64_t pairs_an_epoch(const Corpus& corpus) {
   double pairs = 0;
-  for (size_t c = 0; c < corpus.ends.size(); ++c)
-    pairs += options.corpus_weights.at(c) * double(corpus.ends[c] - (c > 0 ? corpus.ends[c - 1] : 0));
-  return std::llround(pairs);
+  for (const auto& passes : passes_of(corpus))
+    for (const Pass& pass : passes) pairs += pass.share * double(pass.end - pass.begin);
+  return std::max<int64_t>(1, std::llround(pairs));
 }
 
 int64_t target_tokens(const Corpus& corpus, const BatchPlan& plan) {
@@ -181,15 +229,17 @@ LargestBatches largest_batches(const Corpus& corpus, const BatchPlan& plan) {
           largest(plan, [&](int64_t pair) { return pairs.source_length(pair); })};
 }
 
-Batch assemble(const Corpus& corpus, std::span<const int32_t> pairs) {
+Batch assemble(const Corpus& corpus, const PlannedPairs& planned) {
+  // Copy c of a pair is numbered as if the whole text were there c times before.
+  const uint32_t all_lines = planned.copies.empty() ? 0 : 1 + uint32_t(corpus.pairs[corpus.size() - 1].line);
   Packing source, target;
   std::vector<int32_t> lines;
   std::vector<float> weights;
-  for (int32_t number : pairs) {
-    const PairStore::Pair pair = corpus.pairs[number];
+  for (size_t i = 0; i < planned.pairs.size(); ++i) {
+    const PairStore::Pair pair = corpus.pairs[planned.pairs[i]];
     source.add(pair.source);
     target.add(pair.target);
-    lines.push_back(pair.line);
+    lines.push_back(planned.copies.empty() ? pair.line : int32_t(uint32_t(pair.line) + planned.copies[i] * all_lines));
     if (corpus.pairs.weighted()) weights.push_back(pair.weight);
   }
   return {source.take(), target.take(), std::move(lines), std::move(weights)};

@@ -237,6 +237,23 @@ CorpusFiles training_files(const DataOptions& options, const Vocabulary& source,
   return files;
 }
 
+CorpusFiles with_sampled_copies(CorpusFiles files) {
+  if (!files.sampled() || files.weights.empty()) return files;
+  std::vector<TextPair> texts;
+  std::vector<double> weights;
+  for (size_t c = 0; c < files.texts.size(); ++c) {
+    double rest = files.weights[c];
+    for (bool again = false; !again || rest > 0; again = true, --rest) {
+      texts.push_back(files.texts[c]);
+      texts.back().again = again;
+      weights.push_back(std::min(rest, 1.0));
+    }
+  }
+  files.texts = std::move(texts);
+  files.weights = std::move(weights);
+  return files;
+}
+
 std::string CorpusReport::summary() const {
   std::string text = fmt::format("{}: {} lines, {} pairs kept with {} source and {} target tokens", name,
                                  grouped(lines), grouped(kept), grouped(tokens[0]), grouped(tokens[1]));

@@ -26,7 +26,7 @@ struct CorpusFiles {
   bool given_pieces = false;              // lines are already pieces, split at blanks
   int max_length = 256;                   // pieces per side, </s> not counted
   uint64_t seed = 1;                      // of subword sampling
-  std::vector<double> weights = {};       // of corpora, as DataOptions::corpus_weights
+  std::vector<double> weights = {};       // of texts, as DataOptions::corpus_weights
   int64_t ram = 0;                        // bytes for pairs and their order; more goes to a file. 0: no limit
   std::shared_ptr<const MachineRanks> machine = {};  // that share the corpus and its --ram; null: not shared
   std::string tempdir = {};                          // for that file
@@ -44,6 +44,10 @@ void require_weights(const std::vector<double>& weights, size_t corpora);
 /// The files of --train-sets, with the options that go with them.
 CorpusFiles training_files(const DataOptions& options, const Vocabulary& source, const Vocabulary& target,
                            uint64_t seed);
+
+/// With sampling, each text of a weight above 1 once for each of its copies in an epoch, so that copies of a pair have
+/// segmentations of their own. Otherwise the same files.
+CorpusFiles with_sampled_copies(CorpusFiles files);
 
 /// Counts of the lines that were kept and dropped. Arrays are {source, target}.
 struct CorpusReport {

@@ -1,5 +1,7 @@
 #include "data/memory_budget.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/grouped.h"
 #include "comm/machine_ranks.h"
@@ -33,7 +35,8 @@ void MemoryBudget::keep(Corpus& corpus, double planned, double share) {
 }
 
 int64_t MemoryBudget::needed(const Corpus& corpus) const {
-  constexpr double of_plans = 2 * sizeof(int32_t);
+  const bool copies = std::ranges::any_of(corpus.files.weights, [](double weight) { return weight > 1; });
+  const double of_plans = 2 * (sizeof(int32_t) + (copies ? sizeof(uint16_t) : 0));
   const int plans = corpus.files.machine ? corpus.files.machine->size() : 1;
   return (corpus.files.sampled() ? 3 : 1) * corpus.pairs.memory() + int64_t(planned_ * of_plans * plans);
 }

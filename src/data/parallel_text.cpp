@@ -69,7 +69,8 @@ void add_weights(std::vector<TextPair>& corpora, const std::vector<std::string>&
 
 std::string side_name(const std::vector<TextPair>& corpora, int side) {
   std::string names;
-  for (const TextPair& corpus : corpora) names += (names.empty() ? "" : ", ") + corpus.paths[side];
+  for (const TextPair& corpus : corpora)
+    if (!corpus.again) names += (names.empty() ? "" : ", ") + corpus.paths[side];
   return names;
 }
 
@@ -81,16 +82,22 @@ std::string text_name(const std::vector<TextPair>& corpora) {
 ParallelReader::ParallelReader(const std::vector<TextPair>& corpora) {
   for (const TextPair& text : corpora) {
     Corpus corpus{text, {}, {}, bytes_of(text.paths[0])};
-    corpus.sides.emplace_back(text.paths[0]);
-    if (!text.tsv) corpus.sides.emplace_back(text.paths[1]);
-    if (!text.weights.empty()) corpus.weights.emplace(text.weights);
+    if (!text.again) open(corpus);
     corpora_.push_back(std::move(corpus));
   }
+}
+
+void ParallelReader::open(Corpus& corpus) {
+  const TextPair& text = corpus.text;
+  corpus.sides.emplace_back(text.paths[0]);
+  if (!text.tsv) corpus.sides.emplace_back(text.paths[1]);
+  if (!text.weights.empty()) corpus.weights.emplace(text.weights);
 }
 
 bool ParallelReader::next(std::array<std::string, 2>& pair) {
   for (; current_ < corpora_.size(); ++current_) {
     Corpus& corpus = corpora_[current_];
+    if (corpus.sides.empty()) open(corpus);
     if (read(corpus, pair)) {
       read_weight(corpus);
       ++lines_;
@@ -184,7 +191,7 @@ double ParallelReader::share() const {
   for (const Corpus& corpus : corpora_) {
     if (corpus.bytes < 0) return -1;
     all += corpus.bytes;
-    if (corpus.bytes > 0) read += corpus.bytes * corpus.sides[0].share();
+    if (corpus.bytes > 0 && !corpus.sides.empty()) read += corpus.bytes * corpus.sides[0].share();
   }
   return all > 0 ? read / all : -1;
 }

@@ -16,6 +16,7 @@ struct TextPair {
   std::array<std::string, 2> paths;
   bool tsv = false;
   std::string weights = {};  // a file with the weight of each pair, one number per line; empty: none
+  bool again = false;        // the same files as of the corpus before
 };
 
 /// Throws Error for a file whose name says that it holds both sides: .tsv, also compressed.
@@ -42,7 +43,8 @@ class ParallelReader {
     int64_t lines = 0, first = 0;  // number of lines with invalid UTF-8, and the first of them, from 1
   };
 
-  /// Opens all files first, so that an unreadable one is reported before anything is read.
+  /// Opens all files first, so that an unreadable one is reported before anything is read. Those that are read again
+  /// are opened when they are reached.
   explicit ParallelReader(const std::vector<TextPair>& corpora);
 
   /// The next pair; false at the end. Error, with file and line, if one side of a corpus or its weights end before the
@@ -58,11 +60,12 @@ class ParallelReader {
  private:
   struct Corpus {
     TextPair text;
-    std::vector<LineReader> sides;  // one of a tsv file
+    std::vector<LineReader> sides;  // one of a tsv file; none: not opened yet
     std::optional<LineReader> weights;
     double bytes;  // of the first one; -1: unknown
   };
 
+  static void open(Corpus& corpus);
   bool read(Corpus& corpus, std::array<std::string, 2>& pair);
   bool read_side(Corpus& corpus, int side, std::string& line);
   bool read_columns(LineReader& reader, std::array<std::string, 2>& pair);

@@ -33,12 +33,12 @@ RunLogOptions logs_of(const TrainingSetup& setup, const Communicator& ranks) {
 
 std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, const Vocabularies& vocabularies,
                                                  Communicator& ranks) {
-  CorpusFiles files = corpus_files(setup, vocabularies);
+  CorpusFiles files = with_sampled_copies(corpus_files(setup, vocabularies));
   if (ranks.size() > 1) files.machine = std::make_shared<const MachineRanks>(ranks);
   auto corpus = read_corpus(files);
   log_info("{}", corpus->report.summary());
   if (!setup.data.corpus_weights.empty())
-    log_info("An epoch is about {} pairs, by --corpus-weights", grouped(pairs_an_epoch(*corpus, setup.data)));
+    log_info("An epoch is about {} pairs, by --corpus-weights", grouped(pairs_an_epoch(*corpus)));
   return corpus;
 }
 
@@ -124,7 +124,7 @@ void Trainer::require_same_run() {
 void Trainer::run() {
   const KernelChunks chunks(chunks_of_run(setup_.training));
   log_.announce(progress_.moment(), RunStarted{setup_.training.model, model_->parameters().count(), resumes_});
-  const Stopping stopping(setup_.training.after, pairs_an_epoch(*corpus_, setup_.data), progress_);
+  const Stopping stopping(setup_.training.after, pairs_an_epoch(*corpus_), progress_);
   while (!train(stopping)) roll_back();
   const RunEnd::Reason end = reason();
   save_at_end(decide(end != RunEnd::signal));

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
 #include <numeric>
+#include <set>
 
 #include "base/error.h"
 #include "tests/data/toy_corpus.h"
@@ -38,7 +40,7 @@ std::array<int64_t, 2> tokens(const Corpus& corpus, std::span<const int32_t> bat
 
 std::vector<std::vector<int32_t>> batches_of(const BatchPlan& plan) {
   std::vector<std::vector<int32_t>> batches;
-  for (int64_t b = 0; b < plan.size(); ++b) batches.emplace_back(plan[b].begin(), plan[b].end());
+  for (int64_t b = 0; b < plan.size(); ++b) batches.emplace_back(plan[b].pairs.begin(), plan[b].pairs.end());
   return batches;
 }
 
@@ -57,8 +59,8 @@ TEST(BatchPlan, KeepsItsBudgets) {
   const auto corpus = random_corpus(1000);
   const BatchPlan plan = plan_batches(*corpus, budget(200, 9), 1, 0);
   for (int64_t b = 0; b < plan.size(); ++b) {
-    EXPECT_LE(plan[b].size(), 9u);
-    const auto [source, target] = tokens(*corpus, plan[b]);
+    EXPECT_LE(plan[b].pairs.size(), 9u);
+    const auto [source, target] = tokens(*corpus, plan[b].pairs);
     EXPECT_LE(target, 200);
     EXPECT_LE(source, 400);
   }
@@ -157,7 +159,7 @@ TEST(BatchPlan, FindsItsLargestBatches) {
 struct Weighted {
   explicit Weighted(std::vector<double> weights) : corpus(random_corpus(1402)) {
     corpus->ends = {1000, 1400, 1402};
-    options.corpus_weights = std::move(weights);
+    corpus->files.weights = std::move(weights);
   }
   // How often each pair is met in an epoch.
   std::vector<int> counts(int64_t epoch, uint64_t seed = 1) const {
@@ -176,7 +178,7 @@ TEST(CorpusWeights, OfWholeNumbersSayHowOftenEachPairIsMet) {
   expected.resize(1402, 3);
   EXPECT_EQ(w.counts(0), expected);
   EXPECT_EQ(w.counts(7), expected);
-  EXPECT_EQ(pairs_an_epoch(*w.corpus, w.options), 1006);
+  EXPECT_EQ(pairs_an_epoch(*w.corpus), 1006);
 }
 
 TEST(CorpusWeights, OfOneAreTheSameAsNone) {
@@ -190,7 +192,7 @@ TEST(CorpusWeights, OfFractionsAreDrawnAnewInEachEpochAndAreAFunctionOfItAndTheS
   EXPECT_EQ(w.counts(3), w.counts(3));
   EXPECT_NE(w.counts(3), w.counts(4));
   EXPECT_NE(w.counts(3), w.counts(3, 2));
-  EXPECT_EQ(pairs_an_epoch(*w.corpus, w.options), 1250);
+  EXPECT_EQ(pairs_an_epoch(*w.corpus), 1250);
   std::vector<int> sums(1402);
   for (int epoch = 0; epoch < 100; ++epoch) {
     const std::vector<int> met = w.counts(epoch);
@@ -211,11 +213,55 @@ TEST(CorpusWeights, LeaveNoEpochEmpty) {
   nothing.corpus->ends = {1000, 1402, 1402};
   EXPECT_THAT([&] { plan_batches(*nothing.corpus, nothing.options, 1, 0); },
               ThrowsMessage<Error>(HasSubstr("no sentence pair is left in the corpora whose --corpus-weights")));
+  EXPECT_EQ(pairs_an_epoch(*w.corpus), 1);
+}
+
+// Batches of one pair in windows of one batch: the plan is the shuffled order.
+TEST(CorpusWeights, UseUpACorpusBeforeAnyOfItsPairsIsUsedAgain) {
+  Weighted w({1, 2.5, 0});
+  w.options = budget(0, 1, 1);
+  for (const bool no_shuffle : {false, true}) {
+    w.options.no_shuffle = no_shuffle;
+    std::vector<int32_t> own;
+    for (const int32_t pair : plan_batches(*w.corpus, w.options, 1, 0).pairs)
+      if (pair >= 1000) own.push_back(pair);
+    const auto pass = [&](int64_t begin) { return std::vector(own.begin() + begin, own.begin() + begin + 400); };
+    EXPECT_EQ(pass(0) == pass(400), no_shuffle);
+    EXPECT_THAT(pass(0), testing::UnorderedElementsAreArray(pass(400)));
+    EXPECT_EQ(std::set(own.begin(), own.begin() + 400).size(), 400u);
+    EXPECT_EQ(std::set(own.begin() + 800, own.end()).size(), own.size() - 800);
+  }
+}
+
+TEST(CorpusWeights, LetCorporaMixWhateverTheirPasses) {
+  Weighted w({1, 3, 0});
+  w.options = budget(0, 1, 1);
+  const auto pairs = plan_batches(*w.corpus, w.options, 1, 0).pairs;
+  const auto first_corpus = [](int32_t pair) { return pair < 1000; };
+  EXPECT_NEAR(std::count_if(pairs.begin(), pairs.begin() + 1100, first_corpus), 500, 60);  // of 2,200: 4 deviations
+}
+
+TEST(CorpusWeights, GiveCopiesOfAPairMasksOfTheirOwn) {
+  const Weighted w({1, 0, 3}), none({});
+  const BatchPlan plan = plan_batches(*w.corpus, w.options, 1, 0);
+  std::map<int32_t, std::set<int32_t>> sentences;
+  for (int64_t b = 0; b < plan.size(); ++b) {
+    const Batch batch = assemble(*w.corpus, plan[b]);
+    for (size_t i = 0; i < batch.sentences.size(); ++i) sentences[plan[b].pairs[i]].insert(batch.sentences[i]);
+  }
+  std::set<int32_t> all;
+  for (const auto& [pair, own] : sentences) {
+    EXPECT_EQ(own.size(), pair < 1000 ? 1u : 3u) << pair;
+    EXPECT_EQ(*own.begin(), 10 * pair);  // the first is numbered by its line
+    all.insert(own.begin(), own.end());
+  }
+  EXPECT_EQ(all.size(), 1006u);
+  EXPECT_TRUE(plan_batches(*none.corpus, none.options, 1, 0).copies.empty());
 }
 
 TEST(Assemble, LaysSentencesEndToEndAndKeepsTheirLineNumbers) {
   const auto corpus = toy_corpus({{2, 3}, {3, 1}, {1, 2}});
-  const Batch batch = assemble(*corpus, std::vector<int32_t>{2, 0});
+  const Batch batch = assemble(*corpus, {std::vector<int32_t>{2, 0}});
   EXPECT_THAT(batch.source.ids, ElementsAre(2, 100, 2));
   EXPECT_THAT(batch.target.ids, ElementsAre(102, 2, 100, 100, 2));
   EXPECT_THAT(batch.sentences, ElementsAre(20, 0));
@@ -233,7 +279,7 @@ TEST(Assemble, GivesEachTargetTokenTheWeightOfItsSentence) {
   corpus.pairs = PairStore(true);
   corpus.pairs.add({0, std::vector{5, 2}, std::vector{6, 6, 2}, 0.5f});
   corpus.pairs.add({1, std::vector{5, 2}, std::vector{6, 2}, 4});
-  const Batch batch = assemble(corpus, std::vector<int32_t>{1, 0});
+  const Batch batch = assemble(corpus, {std::vector<int32_t>{1, 0}});
   EXPECT_THAT(batch.weights, ElementsAre(4, 0.5));
   const Tensor rows = batch.row_weights(batch.target.spans);
   EXPECT_THAT(std::vector(rows.as<float>(), rows.as<float>() + rows.elements()), ElementsAre(4, 4, 0.5, 0.5, 0.5));
@@ -249,7 +295,7 @@ std::vector<std::vector<int32_t>> lines_of(const std::vector<Batch>& parts) {
 // Pairs of 2 and 3, 3 and 1, 1 and 2 tokens: on the longer side 3, then 5, then 6; the last two alone 4.
 TEST(PartsOf, FillsEachPartAsFarAsTheLongerSideLetsIt) {
   const auto corpus = toy_corpus({{2, 3}, {3, 1}, {1, 2}});
-  const Batch batch = assemble(*corpus, std::vector<int32_t>{0, 1, 2});
+  const Batch batch = assemble(*corpus, {std::vector<int32_t>{0, 1, 2}});
   using Lines = std::vector<std::vector<int32_t>>;
   EXPECT_EQ(lines_of(micro_batches_of(batch, 6)), (Lines{{0, 10, 20}}));
   EXPECT_EQ(lines_of(micro_batches_of(batch, 5)), (Lines{{0, 10}, {20}}));
@@ -261,7 +307,7 @@ TEST(PartsOf, FillsEachPartAsFarAsTheLongerSideLetsIt) {
 // it, five have two thirds.
 TEST(EvenPartsOf, LeavesNoSmallPartAtTheEnd) {
   const auto corpus = toy_corpus(std::vector<std::array<int, 2>>(7, {3, 3}));
-  const Batch batch = assemble(*corpus, std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6});
+  const Batch batch = assemble(*corpus, {std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6}});
   using Lines = std::vector<std::vector<int32_t>>;
   EXPECT_EQ(lines_of(micro_batches_of(batch, 10)), (Lines{{0, 10, 20}, {30, 40, 50}, {60}}));
   EXPECT_EQ(lines_of(even_micro_batches_of(batch, 10)), (Lines{{0, 10, 20}, {30, 40}, {50, 60}}));
@@ -275,7 +321,7 @@ TEST(PartsOf, KeepsEveryTokenAndWeightWhereItWas) {
   corpus.pairs = PairStore(true);
   corpus.pairs.add({0, std::vector{5, 2}, std::vector{6, 6, 2}, 0.5f});
   corpus.pairs.add({1, std::vector{7, 2}, std::vector{8, 2}, 4});
-  const auto parts = micro_batches_of(assemble(corpus, std::vector<int32_t>{0, 1}), 3);
+  const auto parts = micro_batches_of(assemble(corpus, {std::vector<int32_t>{0, 1}}), 3);
   ASSERT_EQ(parts.size(), 2u);
   EXPECT_THAT(parts[1].source.ids, ElementsAre(7, 2));
   EXPECT_THAT(parts[1].target.ids, ElementsAre(8, 2));

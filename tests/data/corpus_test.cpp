@@ -301,6 +301,26 @@ TEST_F(CorpusTest, TakesTheOptionsOfTraining) {
   EXPECT_THAT(training_files(options, *vocabulary, *vocabulary, 7).alphas, ElementsAre(0.2, 0.2));
 }
 
+TEST_F(CorpusTest, SamplesSegmentationsForEachCopyOfAWeightedText) {
+  CorpusFiles once = sampled_pair(1);
+  once.texts.push_back(once.texts[0]);
+  once.weights = {2.5, 1};
+  const CorpusFiles copies = with_sampled_copies(once);
+  EXPECT_THAT(copies.weights, ElementsAre(1, 1, 0.5, 1));
+  EXPECT_EQ(text_name(copies.texts), text_name(once.texts));
+  const auto corpus = read_corpus(copies, 0);
+  EXPECT_THAT(corpus->ends, ElementsAre(2500, 5000, 7500, 10000));
+  int same = 0;
+  for (int64_t i = 0; i < 2500; ++i)
+    same += std::ranges::equal(corpus->pairs[i].source, corpus->pairs[i + 2500].source);
+  EXPECT_LT(same, 250);
+  EXPECT_EQ(text_of(corpus->pairs[7].source), text_of(corpus->pairs[2507].source));
+  EXPECT_EQ(pairs_an_epoch(*corpus), 8750);
+
+  once.alphas = {0, 0};
+  EXPECT_THAT(with_sampled_copies(once).weights, ElementsAre(2.5, 1));
+}
+
 TEST_F(CorpusTest, RefusesOptionsOfTrainingThatDoNotGoTogether) {
   const auto message = [](const DataOptions& options) -> std::string {
     try {

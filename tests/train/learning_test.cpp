@@ -122,7 +122,7 @@ TEST(Training, MultipliesTheLossOfEachTargetTokenByTheWeightOfItsPair) {
   ToyRun run;
   const Vocabularies vocabularies = open_vocabularies(run.setup);
   const auto corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
-  Batch batch = assemble(*corpus, std::vector<int32_t>{0, 1, 2});
+  Batch batch = assemble(*corpus, {std::vector<int32_t>{0, 1, 2}});
   Arena arena;
   const auto model = make_model(with_vocabularies(run.setup, vocabularies), backend("cpu"), arena, DType::f32, true);
   model->parameters().initialise(1);

@@ -62,6 +62,11 @@ const ResumeCase cases[] = {
        sets = {sets[0], sets[1], s.training.valid_sets[0], s.training.valid_sets[1]};
        s.data.corpus_weights = {0.7, 2.5};
      }},
+    {"WithSampledCopies", 30, 55,
+     [](TrainingSetup& s) {
+       s.data.sentencepiece_alphas = {0.1, 0.1};
+       s.data.corpus_weights = {2.5};
+     }},
     {"WithWeightsOfPairs", 4, 9,
      [](TrainingSetup& s) {
        std::string weights;
