@@ -49,7 +49,6 @@ struct Context {
   uint32_t update = 0;
   bool training = false;    // enables dropout
   bool shows_nan = false;   // keep activations separate: a fused ReLU may turn NaN into a number
-  double loss_scale = 1;    // factor of the target weights; ops that add their own loss apply it too
   uint32_t random_ops = 0;  // number of dropouts so far in this pass
   const AttentionObserver* observer = nullptr;
 

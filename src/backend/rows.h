@@ -30,8 +30,10 @@ struct RowKernels {
   // for k = 1, over all logits.  gates (N,k)  logits (N,E).  experts (N,k) int32 is in host memory on every backend,
   // and complete when the kernel returns.
   Kernel<void(const Tensor& gates, const Tensor& experts, const Tensor& logits)> route{"route"};
-  //   Backward from dgates, and from a loss of Σ_n Σ_e load(e) · softmax(logits)(n,e), load (E) f32 or empty.
-  Kernel<void(Grad dlogits, const Tensor& dgates, const Tensor& logits, const Tensor& experts, const Tensor& load)>
+  //   Backward from dgates, and from a loss of Σ_n weights(n) · Σ_e load(e) · softmax(logits)(n,e), load (E) f32 or
+  //   empty, weights (N) f32 or empty: all 1.
+  Kernel<void(Grad dlogits, const Tensor& dgates, const Tensor& logits, const Tensor& experts, const Tensor& load,
+              const Tensor& weights)>
       route_backward{"route_backward"};
 
   // The k best of each row of logits (R,V), best first, the lower id on ties, and log Σ exp of the row if lse is given.

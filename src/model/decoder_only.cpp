@@ -53,10 +53,10 @@ DecoderOnly::Joined DecoderOnly::joined(const Batch& batch) const {
 }
 
 Var DecoderOnly::hidden(Context& cx, const Joined& text, const Batch& batch) {
-  Rows rows = rows_of(text.input, batch.sentences);
+  Rows rows = rows_of(text.input, batch);
   locate(cx, positions_, rows);
   Var x = embed(cx, embedding_, nullptr, rows);
-  for (const Layer& p : layers_) x = layer(cx, p, x, rows.self(), true);
+  for (const Layer& p : layers_) x = layer(cx, p, x, rows.self(), true, rows.weights);
   return norm_ ? (*norm_)(cx, x) : x;
 }
 

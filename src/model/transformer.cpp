@@ -81,13 +81,13 @@ Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const 
                              p.cross_attention.keys_and_values(cx, memory, source.spans, source.positions));
   });
   return sublayer(cx, p.feed_forward_norm, x, target.positions,
-                  [&](const Var& y) { return p.feed_forward(cx, y, target.positions); });
+                  [&](const Var& y) { return p.feed_forward(cx, y, target.positions, target.weights); });
 }
 
 Var Transformer::encode(Context& cx, Rows& source) {
   locate(cx, source_positions_, source);
   Var x = embed(cx, embeddings_.source, source_norm_ ? &*source_norm_ : nullptr, source);
-  for (const Layer& p : encoder_) x = layer(cx, p, x, source.self(), false);
+  for (const Layer& p : encoder_) x = layer(cx, p, x, source.self(), false, source.weights);
   return encoder_norm_ ? (*encoder_norm_)(cx, x) : x;
 }
 
@@ -96,8 +96,7 @@ Var Transformer::embed_target(Context& cx, const Rows& rows) {
 }
 
 Transformer::HiddenStates Transformer::hidden_states(Context& cx, const Batch& batch) {
-  Rows source = rows_of(batch.source, batch.sentences),
-       target = rows_of(shifted(batch.target, config_.first_token()), batch.sentences);
+  Rows source = rows_of(batch.source, batch), target = rows_of(shifted(batch.target, config_.first_token()), batch);
   const Var memory = encode(cx, source);
   locate(cx, target_positions_, target);
   Var x = embed_target(cx, target);

@@ -91,9 +91,11 @@ int64_t TransformerParts::last_position() const {
   return config_.positions == Positions::learned ? config_.max_positions - 1 : any_position;
 }
 
-TransformerParts::Rows TransformerParts::rows_of(const PackedIds& packed, std::span<const int32_t> sentences) const {
-  return {int_tensor(packed.ids, {int64_t(packed.ids.size())}), positions_of(packed.spans, sentences, last_position()),
-          packed.spans};
+TransformerParts::Rows TransformerParts::rows_of(const PackedIds& packed, const Batch& batch) const {
+  Rows rows{int_tensor(packed.ids, {int64_t(packed.ids.size())}),
+            positions_of(packed.spans, batch.sentences, last_position()), packed.spans};
+  if (config_.experts.count > 0) rows.weights = batch.row_weights(packed.spans);
+  return rows;
 }
 
 TransformerParts::Rows TransformerParts::step_rows(std::vector<int32_t> ids, const std::vector<int64_t>& token) const {
@@ -131,11 +133,12 @@ Var TransformerParts::embed(Context& cx, const Var& table, const Norm* norm, con
   return norm ? dropout(cx, (*norm)(cx, embedding(cx, input, {})), drop) : embedding(cx, input, drop);
 }
 
-Var TransformerParts::layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal) {
+Var TransformerParts::layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal,
+                            const Tensor& weights) {
   x = sublayer(cx, p.self_attention_norm, x, rows.positions,
                [&](const Var& y) { return p.self_attention(cx, y, rows, causal); });
   return sublayer(cx, p.feed_forward_norm, x, rows.positions,
-                  [&](const Var& y) { return p.feed_forward(cx, y, rows.positions); });
+                  [&](const Var& y) { return p.feed_forward(cx, y, rows.positions, weights); });
 }
 
 }  // namespace dragoman

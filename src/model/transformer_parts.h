@@ -34,6 +34,7 @@ class TransformerParts : public Model {
     Tensor ids;        // (N) int32
     Tensor positions;  // (N,2) int32: sentence of the corpus, token
     Spans spans;
+    Tensor weights = {};            // (N) of each row's sentence in the load loss of experts; empty: all 1
     Var position_table = {};        // (P,D), added to embeddings; or empty
     Tensor rotary = {}, bias = {};  // of self-attention: see SelfRows
 
@@ -50,14 +51,15 @@ class TransformerParts : public Model {
   Layer make_layer(const ModelConfig& side, const std::string& name, int layer);
   Var make_positions(const std::string& name);  // (P,D)
 
-  int64_t last_position() const;  // the last position that the model can represent
-  Rows rows_of(const PackedIds& ids, std::span<const int32_t> sentences) const;
+  int64_t last_position() const;                                 // the last position that the model can represent
+  Rows rows_of(const PackedIds& ids, const Batch& batch) const;  // ids of the batch: one side, or both joined
   Rows step_rows(std::vector<int32_t> ids, const std::vector<int64_t>& token) const;  // one per hypothesis
   /// Fills in the positional inputs of embedding and self-attention.
   void locate(Context& cx, const Var& learned, Rows& rows);
   /// For rows with positions; the norm may be null.
   Var embed(Context& cx, const Var& table, const Norm* norm, const Rows& rows);
-  Var layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal);
+  /// `weights`: see Rows.
+  Var layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal, const Tensor& weights = {});
   using Function = std::function<Var(const Var&)>;
   Var sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& positions, const Function& f);
 

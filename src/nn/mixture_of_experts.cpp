@@ -22,11 +22,11 @@ Tensor positions_of_rows(const Tensor& positions, const Tensor& rows) {
 
 }  // namespace
 
-Var MixtureOfExperts::operator()(Context& cx, const Var& x, const Tensor& positions) const {
+Var MixtureOfExperts::operator()(Context& cx, const Var& x, const Tensor& positions, const Tensor& weights) const {
   const auto E = int64_t(experts.size());
   const double share = double(x.rows() * top_k) / double(E);
   const bool limited = cx.training && capacity > 0;
-  const Routes routes = route(cx, linear(cx, x, router, Var()), top_k, load_loss);
+  const Routes routes = route(cx, linear(cx, x, router, Var()), top_k, load_loss, weights);
   const Dispatch to = dispatch(routes.experts, int(E), limited ? int64_t(std::ceil(capacity * share)) : x.rows());
   const Var taken = copy_rows(cx, x, to.rows, to.copies);  // (M,D), the first expert's rows first
   const Tensor taken_positions = positions_of_rows(positions, to.rows);

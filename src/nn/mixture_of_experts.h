@@ -17,15 +17,17 @@ struct MixtureOfExperts {
   double load_loss;  // weight of the loss that balances the load; 0: none
   double capacity;   // relative to an even share; 0: no limit
 
-  Var operator()(Context& cx, const Var& x, const Tensor& positions) const;
+  /// `weights` (N) f32: of each row in the loss; empty: all 1.
+  Var operator()(Context& cx, const Var& x, const Tensor& positions, const Tensor& weights) const;
 };
 
 /// The feed-forward part of a Transformer layer: one network for all rows, or a mixture of experts.
 struct FeedForwardLayer {
   std::variant<FeedForward, MixtureOfExperts> kind;
 
-  Var operator()(Context& cx, const Var& x, const Tensor& positions) const {
-    return std::visit([&](const auto& k) { return k(cx, x, positions); }, kind);
+  Var operator()(Context& cx, const Var& x, const Tensor& positions, const Tensor& weights = {}) const {
+    if (const auto* experts = std::get_if<MixtureOfExperts>(&kind)) return (*experts)(cx, x, positions, weights);
+    return std::get<FeedForward>(kind)(cx, x, positions);
   }
 };
 

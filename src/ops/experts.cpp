@@ -14,29 +14,36 @@ Tensor even_routes(int64_t N, int k, int64_t E) {
   return int_tensor(std::move(experts), {N, k});
 }
 
-// load_loss · E · f_e, the gradient of p_ne.
-Tensor load_of(const Tensor& experts, int64_t E, double load_loss) {
+// load_loss · E · f_e, the gradient of p_ne in a row of weight 1.
+Tensor load_of(const Tensor& experts, int64_t E, double load_loss, const Tensor& weights) {
   std::vector<float> load(size_t(E), 0.0f);
-  const double share = load_loss * double(E) / double(std::max<int64_t>(1, experts.elements()));
   const auto of = experts.view<int32_t>();
-  std::vector<int64_t> counts(size_t(E), 0);
-  for (int64_t i = 0; i < experts.elements(); ++i) ++counts[size_t(of(i))];
-  for (size_t e = 0; e < load.size(); ++e) load[e] = float(share * double(counts[e]));
+  std::vector<double> counts(size_t(E), 0);
+  double all = 0;
+  for (int64_t n = 0; n < of.rows; ++n)
+    for (int64_t j = 0; j < of.cols; ++j) {
+      const double weight = weights ? weights.as<float>()[n] : 1;
+      counts[size_t(of(n, j))] += weight;
+      all += weight;
+    }
+  const double share = load_loss * double(E) / (all > 0 ? all : 1);
+  for (size_t e = 0; e < load.size(); ++e) load[e] = float(share * counts[e]);
   return float_tensor(std::move(load), {E});
 }
 
 }  // namespace
 
-Routes route(Context& cx, const Var& stored, int k, double load_loss) {
+Routes route(Context& cx, const Var& stored, int k, double load_loss, const Tensor& weights) {
   const Var logits = widened(cx, stored);
   require(logits.shape().rank() == 2 && k >= 1 && k <= logits.cols(),
           "route: logits is {}, expected (N,E) with at least k = {} experts", logits.shape(), k);
   const int64_t N = logits.rows(), E = logits.cols();
   const Routes routes{cx.make({N, k}, logits.dtype()), even_routes(N, k, E)};
   cx.backend.route(routes.gates, routes.experts, logits);
-  cx.record("route", routes.gates, [=, experts = routes.experts, load_loss = load_loss * cx.loss_scale](Backward& b) {
-    const Tensor load = load_loss > 0 ? load_of(experts, E, load_loss) : Tensor();
-    if (const Grad dlogits = b.grad(logits)) b.backend.route_backward(dlogits, b.grad_out(), logits, experts, load);
+  cx.record("route", routes.gates, [=, experts = routes.experts](Backward& b) {
+    const Tensor load = load_loss > 0 ? load_of(experts, E, load_loss, weights) : Tensor();
+    if (const Grad dlogits = b.grad(logits))
+      b.backend.route_backward(dlogits, b.grad_out(), logits, experts, load, weights);
   });
   return routes;
 }

@@ -14,9 +14,10 @@ struct Routes {
 /// logits of a row select its experts, and a softmax over these k logits gives the gates. For k = 1 the softmax is over
 /// all experts, so that the router gets a gradient (Fedus et al. 2021, "Switch Transformers", eq. 2).  logits (N,E).
 /// Under a tape, the load loss of Fedus et al. (eq. 4 to 6) is added to the loss of each row: load_loss · E · Σ_e f_e
-/// p_ne, where f_e is the fraction of all (row, expert) pairs that go to e, and p_n = softmax(logits_n). It only
-/// affects gradients; its value is not returned.
-Routes route(Context& cx, const Var& logits, int k, double load_loss);
+/// p_ne, where f_e is the fraction of all (row, expert) pairs that go to e, and p_n = softmax(logits_n). With `weights`
+/// (N) f32, a row and its part of the fractions have its weight. The load loss only affects gradients; its value is not
+/// returned.
+Routes route(Context& cx, const Var& logits, int k, double load_loss, const Tensor& weights = {});
 
 /// Which rows go to which expert: the rows of expert e are rows `spans[e]` of the M dispatched rows.
 struct Dispatch {

@@ -46,7 +46,6 @@ Context Learner::context(Tape& tape, int64_t update) const {
   if (rounded_) cx.rounded = &*rounded_;
   cx.seed = setup_.training.seed;
   cx.update = uint32_t(update);
-  cx.loss_scale = loss_scale_;
   cx.training = true;
   cx.shows_nan = setup_.training.check_nan;
   return cx;

@@ -51,7 +51,7 @@ TEST_F(Dry, CallsEverySlotWithoutTouchingOrAllocatingMemory) {
   b.copy_step(Backend::CopyStep{x, x, v, x, x, x, {ids, ids}, ids});
   b.top_k(x, ids, v, x), b.next_rows(Backend::NextRows{}), b.gather_rows(x, x, ids), b.scatter_rows(x, x, ids);
   b.mix_rows(x, x, ids, x), b.mix_rows_backward(dx, dx, x, x, ids, x);
-  b.route(x, ids, x), b.route_backward(dx, x, x, ids, v);
+  b.route(x, ids, x), b.route_backward(dx, x, x, ids, v, v);
   b.adam(adam, AdamStep{}, AdamTotals{}), b.moving_average(x, x, 0.5);
   b.sum(Grad{x}, x), b.sum_of_squares(x, std::span(&x, 1));
   EXPECT_EQ(arena.peak(), before);

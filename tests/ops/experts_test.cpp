@@ -59,12 +59,15 @@ TEST(Route, NamesExpertsThatExistWhateverTheLogits) {
 }
 
 // Fedus et al. 2021, eq. 4 to 6: weight · E · Σ_e f_e · Σ_n p_ne with the counted f.
-double load_loss(const std::vector<double>& z, int64_t E, const std::vector<double>& f, double weight) {
+double load_loss(const std::vector<double>& z, int64_t E, const std::vector<double>& f, double weight,
+                 const std::vector<double>& of_rows = {}) {
   double loss = 0;
   for (size_t row = 0; row < z.size(); row += size_t(E)) {
     double sum = 0;
     for (int64_t e = 0; e < E; ++e) sum += std::exp(z[row + size_t(e)]);
-    for (int64_t e = 0; e < E; ++e) loss += weight * double(E) * f[size_t(e)] * std::exp(z[row + size_t(e)]) / sum;
+    for (int64_t e = 0; e < E; ++e)
+      loss += (of_rows.empty() ? 1 : of_rows[row / size_t(E)]) * weight * double(E) * f[size_t(e)] *
+              std::exp(z[row + size_t(e)]) / sum;
   }
   return loss;
 }
@@ -82,6 +85,23 @@ TEST(Route, HasTheGradientOfTheLoadLoss) {
     std::vector<double> more = z, less = z;
     more[i] += 1e-5, less[i] -= 1e-5;
     const double slope = (load_loss(more, 3, f, 0.5) - load_loss(less, 3, f, 0.5)) / 2e-5;
+    EXPECT_NEAR(actual[i], slope, 1e-7) << i;
+  }
+}
+
+// Three rows of weights 2, 0 and 1/2 with the same experts as above: 5 in all, the second row counts nowhere.
+TEST(Route, WeightsTheLoadLossOfEachRow) {
+  const std::vector<double> z = {0.1, 0.9, -0.4, 1.2, 0.3, 0.2, -0.5, 0.6, 0.4}, rows = {2, 0, 0.5};
+  const std::vector<double> f = {2 / 5.0, 2.5 / 5, 0.5 / 5};
+  ByHand t;
+  const Var logits = t.var({3, 3}, z);
+  const Routes routes = route(t.cx, logits, 2, 0.5, float_tensor({2, 0, 0.5}, {3}));
+  t.backward(routes.gates, std::vector<double>(6, 0.0));
+  const auto actual = values_of(logits.node()->gradient);
+  for (size_t i = 0; i < z.size(); ++i) {
+    std::vector<double> more = z, less = z;
+    more[i] += 1e-5, less[i] -= 1e-5;
+    const double slope = (load_loss(more, 3, f, 0.5, rows) - load_loss(less, 3, f, 0.5, rows)) / 2e-5;
     EXPECT_NEAR(actual[i], slope, 1e-7) << i;
   }
 }

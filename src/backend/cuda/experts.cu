@@ -79,21 +79,24 @@ void route(const Tensor& gates, const Tensor& experts, const Tensor& logits) {
   device_memory().download(experts.data(), best.data, experts.bytes());
 }
 
-// dz_e = p_e (g_e - Σ_i p_i g_i), where p = softmax(z) and g is its gradient, from the gates and from the load loss.
-void route_backward(Grad dlogits, const Tensor& dgates, const Tensor& logits, const Tensor& experts,
-                    const Tensor& load) {
+// dz_e = p_e (g_e - Σ_i p_i g_i), where p = softmax(z) and g is its gradient, from the gates and from the load loss,
+// which has the weight of the row.
+void route_backward(Grad dlogits, const Tensor& dgates, const Tensor& logits, const Tensor& experts, const Tensor& load,
+                    const Tensor& weights) {
   const Put DZ(dlogits);
-  const auto DG = view<const float>(dgates), Z = view<const float>(logits), L = view<const float>(load);
+  const auto DG = view<const float>(dgates), Z = view<const float>(logits), L = view<const float>(load),
+             W = view<const float>(weights);
   const auto best = view<const int32_t>(experts);
   each_element(Z.rows, 1, [=] __device__(int64_t n, int64_t) {
     const Shares share(Z.row(n), Z.cols, best.row(n), best.cols), of_all(Z.row(n), Z.cols, best.row(n), 1);
+    const float weight = W ? W(n) : 1.f;
     float mean = 0, mean_load = 0;
     for (int64_t j = 0; j < best.cols; ++j) mean += share(best(n, j)) * DG(n, j);
     for (int64_t e = 0; L && e < Z.cols; ++e) mean_load += of_all(e) * L(e);
     for (int64_t e = 0; e < Z.cols; ++e) {
       float g = 0;
       for (int64_t j = 0; j < best.cols; ++j) g += best(n, j) == e ? DG(n, j) : 0.f;
-      DZ(n, e, share(e) * (g - mean) + (L ? of_all(e) * (L(e) - mean_load) : 0.f));
+      DZ(n, e, share(e) * (g - mean) + (L ? of_all(e) * (weight * (L(e) - mean_load)) : 0.f));
     }
   });
 }

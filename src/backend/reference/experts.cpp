@@ -94,16 +94,16 @@ void route(const Tensor& gates, const Tensor& experts, const Tensor& logits) {
   });
 }
 
-// dz_e += p_e (g_e - Σ_i p_i g_i), where g are the gradients of p = softmax(z).
+// dz_e += weight · p_e (g_e - Σ_i p_i g_i), where g are the gradients of p = softmax(z).
 template <class T>
-void softmax_backward(T* dz, const std::vector<T>& p, const std::vector<T>& g) {
+void softmax_backward(T* dz, const std::vector<T>& p, const std::vector<T>& g, T weight) {
   T mean = 0;
   for (size_t e = 0; e < p.size(); ++e) mean += p[e] * g[e];
-  for (size_t e = 0; e < p.size(); ++e) dz[e] += p[e] * (g[e] - mean);
+  for (size_t e = 0; e < p.size(); ++e) dz[e] += p[e] * (weight * (g[e] - mean));
 }
 
-void route_backward(Grad dlogits, const Tensor& dgates, const Tensor& logits, const Tensor& experts,
-                    const Tensor& load) {
+void route_backward(Grad dlogits, const Tensor& dgates, const Tensor& logits, const Tensor& experts, const Tensor& load,
+                    const Tensor& weights) {
   for_dtype(logits.dtype(), [&]<class T>() {
     const auto DZ = dlogits.tensor.view<T>(), DG = dgates.view<T>();
     const auto Z = logits.view<const T>();
@@ -114,8 +114,10 @@ void route_backward(Grad dlogits, const Tensor& dgates, const Tensor& logits, co
     for (int64_t n = 0; n < Z.rows; ++n) {
       of_gates.assign(size_t(Z.cols), 0);
       for (int64_t j = 0; j < DG.cols; ++j) of_gates[size_t(best(n, j))] = DG(n, j);
-      softmax_backward(DZ.row(n), softmax(keep_top<T>(row_of(Z, n), row_of(best, n))), of_gates);
-      if (load) softmax_backward(DZ.row(n), softmax<T>({Z.row(n), Z.row(n) + Z.cols}), of_load);
+      softmax_backward(DZ.row(n), softmax(keep_top<T>(row_of(Z, n), row_of(best, n))), of_gates, T(1));
+      if (load)
+        softmax_backward(DZ.row(n), softmax<T>({Z.row(n), Z.row(n) + Z.cols}), of_load,
+                         weights ? T(weights.as<float>()[n]) : T(1));
     }
   });
 }
