@@ -28,6 +28,7 @@ int64_t address_of_record(int64_t address, int64_t size) {
 struct PairStore::Footer {
   int64_t pairs, record_end, weighted;
   std::array<int64_t, 2> tokens;
+  double target_weight;
 
   int64_t begin_of_addresses() const { return (record_end + 1) / 2 * 2 * int64_t(sizeof(int32_t)); }
   int64_t addresses() const { return (pairs + records_per_address - 1) / records_per_address; }
@@ -46,6 +47,7 @@ void PairStore::add(const Pair& pair) {
   end_ = address + int64_t(added_.size());
   lengths_.push_back(lengths);
   for (int side : {0, 1}) tokens_[side] += lengths[side];
+  target_weight_ += double(pair.weight) * lengths[1];
 }
 
 void PairStore::append(int64_t address, std::span<const int32_t> record) {
@@ -107,7 +109,7 @@ void PairStore::flush() {
 
 FileDescriptor PairStore::to_file() {
   if (!file_) move_to(std::make_shared<TemporaryFile>(TemporaryFile::InMemory{}));
-  const Footer footer{size(), end_, weighted_, tokens_};
+  const Footer footer{size(), end_, weighted_, tokens_, target_weight_};
   const std::vector<int32_t> gap(size_t(end_ % 2));
   file_->append(std::as_bytes(std::span(gap)));
   file_->append(std::as_bytes(std::span(addresses_)));
@@ -132,6 +134,7 @@ PairStore::PairStore(const FileDescriptor& file) {
   weighted_ = footer.weighted != 0;
   end_ = footer.record_end;
   tokens_ = footer.tokens;
+  target_weight_ = footer.target_weight;
   mapped_ = std::make_shared<const Mapped>(std::move(mapped));
 }
 

@@ -39,6 +39,8 @@ class PairStore {
   int64_t target_length(int64_t i) const { return lengths(i)[1]; }
   int64_t source_tokens() const { return tokens_[0]; }
   int64_t target_tokens() const { return tokens_[1]; }
+  /// The mean weight of a target token; 1 if pairs are not weighted.
+  double mean_weight() const { return weighted_ && tokens_[1] > 0 ? target_weight_ / double(tokens_[1]) : 1; }
 
   /// Valid until the next `add`. Several threads may call it at once.
   Pair operator[](int64_t i) const;
@@ -78,6 +80,7 @@ class PairStore {
   int64_t end_ = 0;                             // the address after the last record
   std::vector<int32_t> added_;                  // the record that is being added
   std::array<int64_t, 2> tokens_ = {0, 0};
+  double target_weight_ = 0;  // sum of the target tokens' weights
 };
 
 }  // namespace dragoman

@@ -95,7 +95,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
       trained_(longest_of(corpus_->pairs, frames_of(setup_.model))),
       order_(batch_order(*corpus_, setup_)),
       model_(initialised_model(setup_, backend_, arena_)),
-      updater_(setup_, backend_, arena_, *model_, plan_.rows, progress_, log_, ranks_),
+      updater_(setup_, backend_, arena_, *model_, plan_.rows, corpus_->pairs.mean_weight(), progress_, log_, ranks_),
       validation_(setup_, vocabularies_) {
   if (leads()) require_room();
   log_info("Model: {} parameters, {} + {} layers of dim {}", grouped(model_->parameters().count()),

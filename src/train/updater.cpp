@@ -13,11 +13,12 @@
 namespace dragoman {
 
 Updater::Updater(const TrainingSetup& setup, const Backend& backend, Arena& arena, Model& model, int64_t rows,
-                 Progress& progress, RunLog& log, Communicator& ranks)
+                 double mean_weight, Progress& progress, RunLog& log, Communicator& ranks)
     : setup_(setup),
       backend_(backend),
       arena_(arena),
       model_(model),
+      mean_weight_(mean_weight),
       ownership_(ranks, setup.training.gradient_shards, model.parameters().flat_elements(), Parameters::flat_block),
       adam_(backend, arena, model.parameters(), setup.optimizer, ownership_),
       learner_(backend, arena, model, setup, rows),
@@ -41,6 +42,8 @@ bool Updater::diverged() const {
   return limit > 0 && progress_.skipped_in_a_row >= limit;
 }
 
+// Gradients are divided by the number of target tokens and their mean weight in the corpus: then the scale of all
+// weights does not matter, but an update of little weight makes a small step.
 // The GPU computes the next gradients while the host waits for the outcome of the previous update.
 void Updater::update(BatchStream& batches) {
   std::vector<Batch> of_update;
@@ -61,7 +64,7 @@ void Updater::update(BatchStream& batches) {
   progress_.sentences += sentences;
   progress_.epoch_sentences = epoch_sentences;
   ++progress_.updates;
-  adam_.step(rate(), update.divisor() * progress_.loss_scale.value, learner_.loss());
+  adam_.step(rate(), double(update.target_tokens) * mean_weight_ * progress_.loss_scale.value, learner_.loss());
   unfinished_ = update;
   if (!may_run_ahead()) finish();
 }
@@ -122,7 +125,7 @@ void Updater::finish() {
   if (!outcome.finite()) return skip(update, outcome);
   if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.went_well();
   progress_.skipped_in_a_row = 0;
-  model_.baseline().update(outcome.loss, update.divisor());
+  model_.baseline().update(outcome.loss, update.weight > 0 ? update.weight : 1);
   if (average_) average_->update(progress_.updates - progress_.skipped);
   window_.cost += outcome.loss;
   window_.target_tokens += update.target_tokens;

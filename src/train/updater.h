@@ -18,10 +18,10 @@ namespace dragoman {
 /// enqueued. The references must outlive it.
 class Updater {
  public:
-  /// Micro-batches have at most `rows` tokens per side. `progress` counts updates, `log` receives the skipped ones. All
-  /// `ranks` make the same updates together.
+  /// Micro-batches have at most `rows` tokens per side. `mean_weight` is that of the corpus's target tokens. `progress`
+  /// counts updates, `log` receives the skipped ones. All `ranks` make the same updates together.
   Updater(const TrainingSetup& setup, const Backend& backend, Arena& arena, Model& model, int64_t rows,
-          Progress& progress, RunLog& log, Communicator& ranks);
+          double mean_weight, Progress& progress, RunLog& log, Communicator& ranks);
 
   /// Forward and backward passes of --optimizer-delay batches, then Adam.
   void update(BatchStream& batches);
@@ -43,9 +43,8 @@ class Updater {
  private:
   struct Unfinished {
     int64_t target_tokens = 0;
-    double weight = 0;                                          // sum of the target tokens' weights
-    bool has_gradients = true;                                  // false: overwritten by those of the next update
-    double divisor() const { return weight > 0 ? weight : 1; }  // if the weight is 0, the gradients are 0 too
+    double weight = 0;          // sum of the target tokens' weights
+    bool has_gradients = true;  // false: overwritten by those of the next update
   };
   void learn(std::span<const Batch> of_update);
   void learn_shards(std::span<const Batch> of_update);
@@ -58,6 +57,7 @@ class Updater {
   const Backend& backend_;
   Arena& arena_;
   Model& model_;
+  const double mean_weight_;
   const Ownership ownership_;
   Adam adam_;
   Learner learner_;

@@ -24,6 +24,7 @@ TEST(PairStore, GivesBackWhatWasAdded) {
   EXPECT_EQ(pairs.target_length(0), 3);
   EXPECT_EQ(pairs.source_tokens(), 6);
   EXPECT_EQ(pairs.target_tokens(), 4);
+  EXPECT_EQ(pairs.mean_weight(), 1);
 }
 
 TEST(PairStore, KeepsWeightsWhenItIsMadeForThem) {
@@ -33,6 +34,9 @@ TEST(PairStore, KeepsWeightsWhenItIsMadeForThem) {
   EXPECT_EQ(plain[1].weight, 1);
   EXPECT_EQ(weighted[0].weight, 0.25f);
   EXPECT_EQ(weighted[1].weight, 1.75f);
+  weighted.add({4, std::vector{5, 2}, std::vector{6, 6, 6, 2}, 0});
+  EXPECT_EQ(weighted.mean_weight(), 4.0 / 8);
+  EXPECT_EQ(plain.mean_weight(), 1);
   EXPECT_THAT(weighted[1].target, ElementsAre(6, 2));
 }
 
@@ -47,6 +51,7 @@ TEST(PairStore, IsTheSameInAFileThatOthersMap) {
       EXPECT_EQ(mapped.weighted(), weighted);
       EXPECT_EQ(mapped.source_tokens(), 13 * 6 + 1);
       EXPECT_EQ(mapped.target_tokens(), 40);
+      EXPECT_EQ(mapped.mean_weight(), weighted ? 0.5 : 1);
       for (int32_t i = 0; i < 40; ++i) {
         EXPECT_EQ(mapped[i].line, i);
         EXPECT_EQ(mapped[i].weight, weighted ? 0.5f : 1);

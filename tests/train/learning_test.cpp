@@ -118,6 +118,51 @@ TEST(Training, WithAllWeightsTwoIsTheSameAsWithout) {
   EXPECT_TRUE(plain.model_bytes() == weighted.model_bytes());
 }
 
+std::string weights_of(const std::function<double(int pair)>& weight) {
+  std::string lines;
+  for (int pair = 0; pair < 200; ++pair) lines += fmt::format("{}\n", weight(pair));
+  return lines;
+}
+
+TEST(Training, DoesNotDependOnTheScaleOfAllWeights) {
+  ToyRun large, small;
+  const auto weighted = [](ToyRun& run, double scale) {
+    const auto weight = [&](int pair) { return pair % 5 / 4.0 * scale; };
+    run.setup.data.data_weighting = {run.files.write("weights", weights_of(weight))};
+    run.train_until(20);
+  };
+  weighted(large, 1);
+  weighted(small, 1.0 / 1024);
+  EXPECT_TRUE(large.model_bytes() == small.model_bytes());
+}
+
+// As in Marian, the divisor of gradients counts target tokens, and not the weights of this update.
+TEST(Training, OfPairsOfSmallWeightsHasASmallGradient) {
+  const auto norm = [](double weight, double* mean) {
+    ToyRun run;
+    run.setup.data.no_shuffle = true;
+    run.setup.data.mini_batch = 8;
+    run.setup.data.data_weighting = {
+        run.files.write("weights", weights_of([&](int pair) { return pair < 8 ? weight : 1; }))};
+    run.setup.training.disp_freq = {1, Frequency::updates};
+    double norm = 0;
+    run.setup.training.observer = [&](const RunMoment&, const RunEvent& event) {
+      if (const auto* report = std::get_if<RunReport>(&event)) norm = report->gradient_norm;
+    };
+    run.train_until(1);
+    const Vocabularies vocabularies = open_vocabularies(run.setup);
+    *mean =
+        read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1))->pairs.mean_weight();
+    return norm;
+  };
+  double mean_plain = 0, mean_small = 0;
+  const double plain = norm(1, &mean_plain), small = norm(0.125, &mean_small);
+  EXPECT_EQ(mean_plain, 1);
+  EXPECT_LT(mean_small, 1);
+  EXPECT_GT(mean_small, 0.9);
+  EXPECT_NEAR(small * mean_small, plain * 0.125, 1e-5 * plain);
+}
+
 TEST(Training, MultipliesTheLossOfEachTargetTokenByTheWeightOfItsPair) {
   ToyRun run;
   const Vocabularies vocabularies = open_vocabularies(run.setup);
