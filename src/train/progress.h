@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,20 @@ struct Progress {
   std::map<std::string, double> kept;  // of the --keep-best files: behind `best` if one could not be written
   std::map<std::string, std::string> measured;  // what the values of `best` measure: Validation::fingerprint
   Position position;                            // in the corpus
+  /// What the last epoch had, if the last update ended with it; then `position` is the beginning of the next one. Not
+  /// stored.
+  struct EndedEpoch {
+    int64_t batches = 0, sentences = 0;
+  };
+  std::optional<EndedEpoch> ended_epoch;
 
-  int64_t epoch() const { return position.epoch + 1; }  // for display, from 1
-  double rate_factor() const;                           // for the learning rate, after rollbacks
-  RunMoment moment() const { return {0, epoch(), updates, epoch_sentences, target_tokens}; }
+  // For people: the epoch from 1, and its batches. The end of an epoch belongs to it.
+  int64_t epoch() const { return position.epoch + (ended_epoch ? 0 : 1); }
+  int64_t epoch_batches() const { return ended_epoch ? ended_epoch->batches : position.batch; }
+  RunMoment moment() const {
+    return {0, epoch(), updates, ended_epoch ? ended_epoch->sentences : epoch_sentences, target_tokens};
+  }
+  double rate_factor() const;  // for the learning rate, after rollbacks
 };
 
 /// Triggers an action at regular intervals. Intervals of updates, epochs or target tokens end at the same points of a

@@ -49,12 +49,16 @@ void Updater::update(BatchStream& batches) {
   std::vector<Batch> of_update;
   Unfinished update;
   int64_t sentences = 0, epoch_sentences = progress_.epoch_sentences;
+  std::optional<Progress::EndedEpoch> ended_epoch;
   for (int64_t i = 0; i < setup_.optimizer.optimizer_delay; ++i) {
+    const int64_t epoch_batches = batches.position().batch + 1;
     const Batch& batch = of_update.emplace_back(batches.next());
     update.target_tokens += int64_t(batch.target.ids.size());
     update.weight += batch.target_weight();
     sentences += int64_t(batch.sentences.size());
-    epoch_sentences = batches.epoch_ended() ? 0 : epoch_sentences + int64_t(batch.sentences.size());
+    epoch_sentences += int64_t(batch.sentences.size());
+    ended_epoch.reset();
+    if (batches.epoch_ended()) ended_epoch = {epoch_batches, std::exchange(epoch_sentences, 0)};
   }
   learn(of_update);
   if (unfinished_) unfinished_->has_gradients = false;
@@ -63,6 +67,7 @@ void Updater::update(BatchStream& batches) {
   progress_.target_tokens += update.target_tokens;
   progress_.sentences += sentences;
   progress_.epoch_sentences = epoch_sentences;
+  progress_.ended_epoch = ended_epoch;
   ++progress_.updates;
   adam_.step(rate(), double(update.target_tokens) * mean_weight_ * progress_.loss_scale.value, learner_.loss());
   unfinished_ = update;

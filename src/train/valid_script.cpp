@@ -95,7 +95,7 @@ std::optional<double> first_number(const std::string& text) {
 
 std::string filled_in(std::string name, const Progress& p) {
   const std::pair<const char*, int64_t> values[] = {
-      {"{U}", p.updates}, {"{E}", p.epoch()}, {"{B}", p.position.batch}, {"{T}", p.target_tokens}};
+      {"{U}", p.updates}, {"{E}", p.epoch()}, {"{B}", p.epoch_batches()}, {"{T}", p.target_tokens}};
   for (const auto& [placeholder, value] : values)
     for (size_t at; (at = name.find(placeholder)) != std::string::npos;) name.replace(at, 3, std::to_string(value));
   return name;

@@ -7,6 +7,7 @@
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 Progress trained(ToyRun& run, std::vector<Frequency> after) {
@@ -44,6 +45,38 @@ TEST(Stopping, ComesAfterEpochs) {
   EXPECT_EQ(p.sentences, 400);
   EXPECT_EQ(p.epoch_sentences, 0);
   EXPECT_THAT(run.log.text(), HasSubstr("Training finished after"));
+}
+
+TEST(Stopping, ReportsTheEndOfAnEpochWithinIt) {
+  ToyRun run;
+  run.setup.training.disp_freq = {1, Frequency::epochs};
+  run.setup.training.log_json = run.files.path("run.jsonl");
+  const int64_t updates = trained(run, {{1, Frequency::epochs}}).updates;
+  EXPECT_THAT(run.log.text(), HasSubstr(fmt::format("Ep. 1 : Up. {} : Sen. 200 : ", updates)));
+  trained(run, {{2, Frequency::epochs}});
+  EXPECT_THAT(run.log.text(), HasSubstr("Ep. 2 : "));
+  EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("Sen. 0")));
+  const std::string json = read_file(run.setup.training.log_json);
+  EXPECT_THAT(json, HasSubstr("\"epoch\":2,"));
+  EXPECT_THAT(json, testing::Not(HasSubstr("\"epoch\":3,")));
+}
+
+TEST(Stopping, ReportsAnUpdateThatReachesIntoTheNextEpochThere) {
+  ToyRun run;
+  run.setup.data.mini_batch_words = 0;
+  run.setup.data.mini_batch = 40;  // five batches an epoch
+  run.setup.optimizer.optimizer_delay = 2;
+  run.setup.training.disp_freq = {1, Frequency::updates};
+  trained(run, {{5, Frequency::updates}});
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("Ep. 1 : Up. 2 : Sen. 160 : "), HasSubstr("Ep. 2 : Up. 3 : Sen. 40 : "),
+                                    HasSubstr("Ep. 2 : Up. 5 : Sen. 200 : ")));
+}
+
+TEST(Stopping, CountsEpochsThatHaveHardlyAnyPairs) {
+  ToyRun run;
+  run.setup.data.corpus_weights = {0.001};
+  trained(run, {{3, Frequency::epochs}});
+  EXPECT_THAT(run.log.text(), HasSubstr("Training finished after 3 updates, 3 epochs"));
 }
 
 TEST(Stopping, ComesAfterTargetTokens) {

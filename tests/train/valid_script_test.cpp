@@ -31,6 +31,9 @@ TEST(FilledIn, PutsProgressIntoTheName) {
   p.target_tokens = 123456;
   EXPECT_EQ(filled_in("out.{U}-{E}-{B}-{T}.{U}.txt", p), "out.8000-3-31-123456.8000.txt");
   EXPECT_EQ(filled_in("{X}{}", p), "{X}{}");
+  p.position = {3, 0};
+  p.ended_epoch = {32, 1000};
+  EXPECT_EQ(filled_in("{E}-{B}", p), "3-32");
 }
 
 struct Script : testing::Test {
