@@ -47,6 +47,13 @@ int64_t least_of(Communicator& ranks, int64_t value) {
   return std::stoll(ranks.broadcast(fmt::to_string(least)));
 }
 
+std::string first_text(Communicator& ranks, const std::string& text) {
+  std::string first = text;
+  for (const std::string& other : ranks.gather(text))
+    if (first.empty()) first = other;
+  return ranks.broadcast(first);
+}
+
 void require_same(Communicator& ranks, const std::vector<SharedFact>& facts) {
   std::string own = ranks.name();
   for (const SharedFact& fact : facts) own += '\0' + fact.value;

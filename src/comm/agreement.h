@@ -14,6 +14,9 @@ void together(Communicator& ranks, const std::function<void()>& work);
 /// The minimum over all ranks, on all ranks.
 int64_t least_of(Communicator& ranks, int64_t value);
 
+/// The first text that is not empty, in the order of ranks, on all ranks; empty if all are.
+std::string first_text(Communicator& ranks, const std::string& text);
+
 /// A fact in which all ranks must agree.
 struct SharedFact {
   std::string what;   // "version of dragoman"

@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "base/grouped.h"
 #include "base/log.h"
+#include "comm/agreement.h"
 #include "train/not_finite.h"
 #include "train/shards.h"
 
@@ -153,13 +154,14 @@ bool Updater::scales_less(const Adam::Outcome& outcome) {
          progress_.loss_scale.lower();
 }
 
-// The first non-finite tensor; empty if it was a gradient that is already overwritten.
+// The first non-finite tensor on any rank; empty if it was a gradient that is already overwritten.
 std::string Updater::find_first_nonfinite(const Unfinished& update, const Adam::Outcome& outcome) {
-  if (!learner_.first_nonfinite.empty()) return learner_.first_nonfinite;
-  if (const std::string weight = first_bad_weight(backend_, arena_, model_.parameters()); !weight.empty())
-    return weight;
-  if (!std::isfinite(outcome.loss)) return "loss";
-  return update.has_gradients ? first_bad_gradient(backend_, arena_, model_.parameters()) : "";
+  std::string found = first_text(ownership_.ranks(), learner_.first_nonfinite);
+  if (!found.empty()) return found;
+  found = first_bad_weight(backend_, arena_, model_.parameters());
+  if (found.empty() && !std::isfinite(outcome.loss)) found = "loss";
+  if (found.empty() && update.has_gradients) found = first_bad_gradient(backend_, arena_, model_.parameters());
+  return first_text(ownership_.ranks(), found);
 }
 
 }  // namespace dragoman

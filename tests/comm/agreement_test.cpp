@@ -51,5 +51,13 @@ TEST(Agreement, IsOnTheLeastNumber) {
   });
 }
 
+TEST(FirstText, IsThatOfTheFirstRankWithAny) {
+  EXPECT_EQ(first_text(*single_process(), "a"), "a");
+  on_ranks(4, [](Communicator& ranks) {
+    EXPECT_EQ(first_text(ranks, ranks.rank() < 2 ? "" : std::to_string(ranks.rank())), "2");
+    EXPECT_EQ(first_text(ranks, ""), "");
+  });
+}
+
 }  // namespace
 }  // namespace dragoman

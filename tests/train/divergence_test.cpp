@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "backend/backend.h"
+#include "tests/comm/on_ranks.h"
 #include "tests/train/toy_run.h"
 #include "train/not_finite.h"
 #include "train/progress_json.h"
@@ -209,6 +210,32 @@ TEST(NotFinite, IsFoundInWeightsAndGradients) {
   named[0].gradient.as<float>()[0] = nan;
   named[1].gradient.as<float>()[11] = -std::numeric_limits<float>::infinity();
   EXPECT_EQ(first_bad_gradient(cpu, arena, parameters), "gradient of b");
+}
+
+// Only the last sentence, which is in the last shard, has the word whose embedding overflows.
+TEST(Divergence, NamesTheFirstValueThatIsNotFiniteOnAnyRank) {
+  ToyRun run;
+  std::string source, target;
+  for (int i = 0; i < 9; ++i) source += "one two three\n", target += "eins zwei drei\n";
+  run.files.write("train.en", source + "ten ten ten\n");
+  run.files.write("train.de", target + "zehn zehn zehn\n");
+  run.setup.data.mini_batch_words = 1000;
+  run.setup.data.no_shuffle = true;
+  run.setup.model.embeddings.tied_all = false;
+  run.setup.training.gradient_shards = 2;
+  run.setup.training.check_nan = true;
+  run.setup.training.after = {{1, Frequency::updates}};
+  const int32_t ten = Vocabulary::load(run.setup.data.vocabs[0]).encode("ten").front();
+  on_ranks(2, [&](Communicator& ranks) {
+    Trainer trainer(run.setup, backend("cpu"), run.control, ranks);
+    for (const auto& p : trainer.model().parameters().named())
+      if (p.name == "source_embedding.weight") p.value.as<float>()[ten * 16] = 3e38f;
+    trainer.run();
+    EXPECT_EQ(trainer.progress().skipped, 1);
+    if (ranks.rank() == 0) {
+      EXPECT_THAT(run.log.text(), HasSubstr("not finite (output "));
+    }
+  });
 }
 
 }  // namespace
