@@ -118,10 +118,20 @@ void read_moments(const SafetensorsFile& file, const RunState& run) {
   read(run.adam.second_moments(), "second_moment/");
 }
 
-// A state may be moved to another machine.
-void compare_arithmetic(const SafetensorsFile& file, const std::string& now) {
+std::string products_in(TrainingPrecision precision) {
+  return precision == TrainingPrecision::float32 ? "" : fmt::format(", products in {}", name_of(precision));
+}
+
+std::string arithmetic_of(const RunState& run) { return run.arithmetic + products_in(run.precision); }
+
+// A state may be moved to another machine, and continue in another precision.
+void compare_arithmetic(const SafetensorsFile& file, const RunState& run) {
+  const std::string now = arithmetic_of(run);
   const auto stored = file.metadata().find("arithmetic");
   if (stored == file.metadata().end() || stored->second == now) return;
+  const bool was_scaled = stored->second.ends_with(products_in(TrainingPrecision::float16));
+  if (was_scaled != (run.precision == TrainingPrecision::float16))
+    run.progress.loss_scale = LossScale::at_first(run.precision);
   log_info(
       "{} was computed by {}, but resumes with {}: the results will differ in the last digits from those of a run "
       "without this change",
@@ -176,10 +186,14 @@ void save_state(const std::string& path, const RunState& run, const ModelConfig&
   std::vector<TensorEntry> entries;
   for (const NamedTensor& t : numbers) entries.push_back(entry_of(t.name, t.value));
   std::map<std::string, std::string> metadata = {
-      {"format", state_format},       {"version", state_version},
-      {"config", to_json(config)},    {"progress", to_json(StoredProgress{run.progress, run.adam.steps, run.baseline})},
-      {"arithmetic", run.arithmetic}, {"corpus", fingerprint_text(order)},
-      {"batches", order.options},     {"batch_words", std::to_string(order.batch_words)}};
+      {"format", state_format},
+      {"version", state_version},
+      {"config", to_json(config)},
+      {"progress", to_json(StoredProgress{run.progress, run.adam.steps, run.baseline})},
+      {"arithmetic", arithmetic_of(run)},
+      {"corpus", fingerprint_text(order)},
+      {"batches", order.options},
+      {"batch_words", std::to_string(order.batch_words)}};
   if (run.ownership.slices() > 1) metadata["gradient_shards"] = std::to_string(run.ownership.slices());
   write_safetensors(path, std::move(entries), metadata);
 }
@@ -234,7 +248,7 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
     read_moments(file, run);
   else
     run.adam.restart();
-  compare_arithmetic(file, run.arithmetic);
+  compare_arithmetic(file, run);
   if (!restore.corpus) return restart_epoch(run.progress);
   const std::string options = entry(file, "batches");
   const bool same_text = entry(file, "corpus") == fingerprint_text(order);

@@ -30,7 +30,8 @@ struct RunState {
   Progress& progress;
   Baseline& baseline;
   const Ownership& ownership;   // of moments and averages; its slices are the run's gradient shards
-  std::string arithmetic = {};  // threads, libraries, instruction set; if equal, resuming is bit-exact
+  std::string arithmetic = {};  // threads, libraries, instruction set; if equal, resuming is bit-exact …
+  TrainingPrecision precision = TrainingPrecision::float32;  // … if this is equal too
 };
 
 /// The options and corpus properties that determine the order of batches. If they differ, a stored position is
@@ -66,7 +67,8 @@ void require_state_of(const std::string& path, const ModelConfig& config, bool a
 
 /// Restores the run from a state. Error if the file belongs to another model, or contains averages that the run does
 /// not use. If the order of batches has changed, logs this and restarts the epoch. If the arithmetic has changed, only
-/// logs this. If the run uses averages and the file contains none, they start from its parameters.
+/// logs this; a run that changes to or from float16 starts with the first loss scale of its precision. If the run uses
+/// averages and the file contains none, they start from its parameters.
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
                 Restore restore = {});
 

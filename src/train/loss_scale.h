@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "train/options.h"
+
 namespace dragoman {
 
 /// Dynamic loss scaling (Micikevicius et al. 2018, section 3.2). Small gradients underflow in float16. So losses, and
@@ -13,6 +15,11 @@ struct LossScale {
 
   double value = 1;
   int64_t since = 0;  // successful updates with this value
+
+  /// At the beginning of training in this precision.
+  static LossScale at_first(TrainingPrecision precision) {
+    return {precision == TrainingPrecision::float16 ? first : 1};
+  }
 
   void went_well() {
     if (++since < patience) return;

@@ -41,23 +41,21 @@ void Trainer::require_room() {
 }
 
 RunState Trainer::run_state() {
-  const TrainingPrecision precision = setup_.training.precision;
   const int shards = setup_.training.gradient_shards;
   const std::string parts = shards > 1 ? fmt::format("{} gradient shards", shards)
                                        : fmt::format("{} thread{}", thread_count(), thread_count() == 1 ? "" : "s");
-  return {
-      model_->parameters(),
-      updater_.adam(),
-      updater_.average(),
-      progress_,
-      model_->baseline(),
-      updater_.ownership(),
-      fmt::format("{}, {}{}", parts, backend_.arithmetic,
-                  precision == TrainingPrecision::float32 ? "" : fmt::format(", products in {}", name_of(precision)))};
+  return {model_->parameters(),
+          updater_.adam(),
+          updater_.average(),
+          progress_,
+          model_->baseline(),
+          updater_.ownership(),
+          fmt::format("{}, {}", parts, backend_.arithmetic),
+          setup_.training.precision};
 }
 
 void Trainer::begin() {
-  if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.value = LossScale::first;
+  progress_.loss_scale = LossScale::at_first(setup_.training.precision);
   const std::string& pretrained = setup_.training.pretrained_model;
   if (pretrained.empty()) return;
   load_pretrained(pretrained, model_->parameters(), vocabularies_, setup_.data.vocabs);

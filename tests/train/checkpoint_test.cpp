@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "tests/toy_model.h"
 #include "tests/train/toy_run.h"
 
 namespace dragoman {
@@ -19,6 +20,35 @@ TEST(Checkpoint, NamesStandBesideTheModel) {
   EXPECT_EQ(sibling("model.safetensors", "update8000"), "model.update8000.safetensors");
   EXPECT_EQ(sibling("dir.x/model", "state"), "dir.x/model.state");
   EXPECT_EQ(state_path("./a.b.safetensors"), "./a.b.state.safetensors");
+}
+
+// Only GPUs train in float16, but a state can be read anywhere.
+TEST(Checkpoint, BeginsWithTheFirstLossScaleWherePrecisionChanges) {
+  const ModelConfig config = toy_config();
+  Arena arena;
+  const auto model = make_model(config, backend("cpu"), arena, DType::f32, true);
+  model->parameters().initialise(1);
+  Adam adam(backend("cpu"), arena, model->parameters(), {});
+  std::optional<MovingAverage> none;
+  Progress progress;
+  const Ownership all(model->parameters().flat_elements());
+  const TextFiles files;
+  const auto scale_after = [&](TrainingPrecision saved, double scale, TrainingPrecision resumed) {
+    const auto run = [&](TrainingPrecision precision) {
+      return RunState{model->parameters(), adam, none, progress, model->baseline(), all, "2 threads", precision};
+    };
+    progress.loss_scale = {scale, 0};
+    save_state(files.path("state"), run(saved), config, {});
+    load_state(files.path("state"), run(resumed), config, {});
+    return progress.loss_scale.value;
+  };
+  using enum TrainingPrecision;
+  EXPECT_EQ(scale_after(float32, 1, float16), LossScale::first);
+  EXPECT_EQ(scale_after(bfloat16, 1, float16), LossScale::first);
+  EXPECT_EQ(scale_after(float16, 1, float16), 1);
+  EXPECT_EQ(scale_after(float16, 4096, float16), 4096);
+  EXPECT_EQ(scale_after(float16, 4096, float32), 1);
+  EXPECT_EQ(scale_after(float32, 1, bfloat16), 1);
 }
 
 TEST(Checkpoint, OnlyTheLastNumberedOnesStay) {
