@@ -125,15 +125,18 @@ std::string weights_of(const std::function<double(int pair)>& weight) {
 }
 
 TEST(Training, DoesNotDependOnTheScaleOfAllWeights) {
-  ToyRun large, small;
-  const auto weighted = [](ToyRun& run, double scale) {
-    const auto weight = [&](int pair) { return pair % 5 / 4.0 * scale; };
-    run.setup.data.data_weighting = {run.files.write("weights", weights_of(weight))};
-    run.train_until(20);
-  };
-  weighted(large, 1);
-  weighted(small, 1.0 / 1024);
-  EXPECT_TRUE(large.model_bytes() == small.model_bytes());
+  for (const int experts : {0, 3}) {
+    const auto model = [&](double scale) {
+      ToyRun run;
+      run.setup.model.experts.count = experts;
+      run.setup.model.experts.frequency = 1;
+      const auto weight = [&](int pair) { return pair % 5 / 4.0 * scale; };
+      run.setup.data.data_weighting = {run.files.write("weights", weights_of(weight))};
+      run.train_until(20);
+      return run.model_bytes();
+    };
+    EXPECT_TRUE(model(1) == model(1.0 / 1024)) << experts << " experts";
+  }
 }
 
 // As in Marian, the divisor of gradients counts target tokens, and not the weights of this update.
