@@ -40,6 +40,7 @@ def setUpModule():
         text = [line.format(*w) for w in words]
         (Gpu.folder / name).write_text("".join(text), encoding="utf-8")
         (Gpu.folder / f"{name}.few").write_text("".join(text[::8]), encoding="utf-8")  # some tests train too little to be brief
+    (Gpu.folder / "weights").write_text("".join(f"{n % 4}\n" for n in range(len(words))), encoding="utf-8")
     Gpu.succeed("vocab train --input s t --model v --size 320")
 
 
@@ -85,6 +86,7 @@ class Training(Gpu):
                 ("batch-norm", TRANSFORMER + "--transformer-norm batch"),
                 ("ssru", TRANSFORMER + "--transformer-decoder-autoreg rnn --attention-window 2 "
                                        "--exponential-smoothing 0.1"),
+                ("experts", TRANSFORMER + "--moe-experts 3 --moe-frequency 1 --moe-load-loss 1 --data-weighting weights"),
                 ("s2s", RECURRENT + "--enc-cell lstm --dec-cell gru"),
                 ("decoder", DECODER + "--label-smoothing 0.1 --transformer-ffn-activation gelu")):
             with self.subTest(name):
@@ -127,6 +129,13 @@ class Training(Gpu):
         self.assertTrue(4 <= len(learnt) < 12, done.stderr)
         self.assertEqual(costs[-len(learnt):], learnt)
         self.assertLess(learnt[-1], learnt[0])
+
+    def test_begins_to_scale_losses_where_a_run_changes_to_float16(self):
+        self.train("changes.safetensors", TRANSFORMER + "--precision float32", updates=1)
+        for updates, precision, scale in ((2, "float16", 128), (3, "float16", 128), (4, "float32", 1)):
+            self.train("changes.safetensors", TRANSFORMER + f"--precision {precision}", updates=updates)
+            state = (self.folder / "changes.state.safetensors").read_bytes()
+            self.assertEqual(float(re.search(rb'loss_scale\\*": *([\d.]+)', state)[1]), scale, (updates, precision))
 
     def test_fits_batches_to_the_memory_once_a_run(self):
         command = f"train -t s t -v v v -m fit.safetensors --devices 0 --mini-batch-fit {TRANSFORMER}{RUN} --after "
