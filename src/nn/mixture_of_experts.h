@@ -18,7 +18,7 @@ struct MixtureOfExperts {
   double capacity;   // relative to an even share; 0: no limit
 
   /// `weights` (N) f32: of each row in the loss; empty: all 1.
-  Var operator()(Context& cx, const Var& x, const Tensor& positions, const Tensor& weights) const;
+  Var operator()(Context& cx, const Var& x, const Tensor& positions, const Tensor& weights = {}) const;
 };
 
 /// The feed-forward part of a Transformer layer: one network for all rows, or a mixture of experts.
