@@ -185,12 +185,14 @@ TEST_F(BackgroundTranslatorTest, AnswersWhereverItsThreadRunsOutOfMemory) {
         const FailingMemory failing(n, fails, FailingMemory::In::other_threads);
         const auto submit = [&](size_t i, const SearchOptions& search) {
           const std::array<char, 100> large{};
-          return translator->submit({.text = lines[i % 3], .search = search, .partial = [large](const auto&) {}},
-                                    [&, i, large](TranslationAnswer answer) {
-                                      answers[i] = std::move(answer);
-                                      all.count_down();
-                                      throw Error("a mistake of mine");  // logging it needs memory
-                                    });
+          return translator->submit(
+              {.text = lines[i % 3], .search = search, .partial = [large](const auto&) { static_cast<void>(large); }},
+              [&, i, large](TranslationAnswer answer) {
+                static_cast<void>(large);
+                answers[i] = std::move(answer);
+                all.count_down();
+                throw Error("a mistake of mine");  // logging it needs memory
+              });
         };
         translator->cancel(submit(3, slow));
         for (size_t i = 0; i < 3; ++i) submit(i, quick);
