@@ -19,8 +19,13 @@ bool fails_now() {
   return true;
 }
 
+// Null: there is none.
+void* try_allocate(std::size_t bytes, std::size_t alignment) {
+  return fails_now() ? nullptr : std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+}
+
 void* allocate(std::size_t bytes, std::size_t alignment) {
-  void* const memory = fails_now() ? nullptr : std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+  void* const memory = try_allocate(bytes, alignment);
   if (!memory) throw std::bad_alloc();
   return memory;
 }
@@ -45,6 +50,12 @@ bool FailingMemory::failed() { return any_failed; }
 void* operator new(std::size_t bytes) { return dragoman::allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return dragoman::allocate(bytes, std::size_t(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return dragoman::try_allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return dragoman::try_allocate(bytes, std::size_t(alignment));
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
