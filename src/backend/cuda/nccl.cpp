@@ -66,12 +66,12 @@ std::string new_id() {
 void connect(const std::string& id, int process, int processes) {
   UniqueId own{};
   std::memcpy(own.bytes.data(), id.data(), std::min(id.size(), own.bytes.size()));
-  const DeviceLock lock = use_device();
+  use_device();  // selects it only: NCCL waits for other ranks, and the thread that notices a lost one must get on
   check_nccl(library().init_rank(&connection, processes, own, process), "ncclCommInitRank");
 }
 
 void exchange(std::span<const PeerMessage> out, std::span<const PeerMessage> in) {
-  const DeviceLock lock = use_device();
+  use_device();  // as above
   const Library& nccl = library();
   check_nccl(nccl.group_start(), "ncclGroupStart");
   for (const auto& [process, data, bytes] : out)
