@@ -17,6 +17,19 @@ int64_t least_of(Communicator& ranks, int64_t value);
 /// The first text that is not empty, in the order of ranks, on all ranks; empty if all are.
 std::string first_text(Communicator& ranks, const std::string& text);
 
+/// Calls f. Returns the reason if it fails, else an empty text. A lost rank ends the run all the same.
+template <class F>
+std::string failure_of(const F& f) {
+  try {
+    f();
+    return "";
+  } catch (const RankLost&) {
+    throw;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 /// A fact in which all ranks must agree.
 struct SharedFact {
   std::string what;   // "version of dragoman"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -10,6 +9,7 @@
 #include "base/log.h"
 #include "base/new_thread.h"
 #include "base/thread_signals.h"
+#include "comm/agreement.h"
 
 namespace dragoman {
 namespace {
@@ -30,21 +30,7 @@ std::vector<PeerMessage> peer_messages(const std::vector<TensorMessage>& message
 
 // The first failure of any rank, on all ranks; empty if there is none.
 std::string first_failure(Communicator& ranks, const std::string& own) {
-  const std::vector<std::string> all = ranks.gather(own.empty() ? "" : fmt::format("{}: {}", ranks.name(), own));
-  const auto first = std::ranges::find_if(all, [](const std::string& failure) { return !failure.empty(); });
-  return ranks.broadcast(first == all.end() ? std::string() : *first);
-}
-
-template <class F>
-std::string failure_of(const F& f) {
-  try {
-    f();
-    return "";
-  } catch (const RankLost&) {
-    throw;
-  } catch (const Error& error) {
-    return error.what();
-  }
+  return first_text(ranks, own.empty() ? "" : fmt::format("{}: {}", ranks.name(), own));
 }
 
 // If a rank fails to connect, the others would wait for it forever. So each rank connects in a thread, and all give up

@@ -11,22 +11,6 @@
 #include "train/trainer.h"
 
 namespace dragoman {
-namespace {
-
-// The reason of the failure; empty if it succeeded.
-std::string failure_of(const std::function<void()>& write) {
-  try {
-    write();
-    return "";
-  } catch (const RankLost&) {
-    throw;
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-}  // namespace
-
 // Numbered checkpoints and best models are written later: if they may not fit, a warning is enough.
 void Trainer::require_room() {
   const TrainingOptions& o = setup_.training;
