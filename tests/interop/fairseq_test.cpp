@@ -62,19 +62,7 @@ class FairseqFolder : public testing::Test {
   const std::string name_;
 };
 
-std::vector<int32_t> numbers(const std::string& text) {
-  std::istringstream in(text);
-  return {std::istream_iterator<int32_t>(in), {}};
-}
-
-std::vector<ReferenceScore> FairseqFolder::golden_pairs() const {
-  std::istringstream text(read("pairs.ids"));
-  std::vector<ReferenceScore> pairs;
-  for (std::string source, target, score;
-       std::getline(text, source, '\t') && std::getline(text, target, '\t') && std::getline(text, score);)
-    pairs.push_back({numbers(source), numbers(target), std::stod(score)});
-  return pairs;
-}
+std::vector<ReferenceScore> FairseqFolder::golden_pairs() const { return reference_scores(read("pairs.ids")); }
 
 // The two best of four beams, as SequenceGenerator finds them.
 void FairseqFolder::expect_searches() const {

@@ -73,18 +73,8 @@ class MBart : public HuggingFaceFolder {
   const OpenOptions english_to_french = {.languages = {"__en__", "__fr__"}};
 };
 
-inline std::vector<int32_t> numbers(const std::string& text) {
-  std::istringstream in(text);
-  return {std::istream_iterator<int32_t>(in), {}};
-}
-
 inline std::vector<ReferenceScore> HuggingFaceFolder::golden_pairs() const {
-  std::istringstream text(read("pairs.ids"));
-  std::vector<ReferenceScore> pairs;
-  for (std::string source, target, score;
-       std::getline(text, source, '\t') && std::getline(text, target, '\t') && std::getline(text, score);)
-    pairs.push_back({numbers(source), numbers(target), std::stod(score)});
-  return pairs;
+  return reference_scores(read("pairs.ids"));
 }
 
 }  // namespace dragoman

@@ -21,18 +21,8 @@ using testing::HasSubstr;
 
 std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
-std::vector<int32_t> numbers(const std::string& text) {
-  std::istringstream in(text);
-  return {std::istream_iterator<int32_t>(in), {}};
-}
-
 std::vector<ReferenceScore> golden_pairs(const std::string& name) {
-  std::istringstream text(read_file(golden(name + "/pairs.ids")));
-  std::vector<ReferenceScore> pairs;
-  for (std::string source, target, score;
-       std::getline(text, source, '\t') && std::getline(text, target, '\t') && std::getline(text, score);)
-    pairs.push_back({numbers(source), numbers(target), std::stod(score)});
-  return pairs;
+  return reference_scores(read_file(golden(name + "/pairs.ids")));
 }
 
 class OpenNmt : public testing::Test {

@@ -1,5 +1,8 @@
 #pragma once
 #include <cmath>
+#include <iterator>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "backend/registry.h"
@@ -12,6 +15,21 @@ struct ReferenceScore {
   std::vector<int32_t> source, target;
   double score;  // log-probability of the target
 };
+
+inline std::vector<int32_t> numbers(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<int32_t>(in), {}};
+}
+
+/// Reads lines of source ids, target ids and a score, separated by tabs.
+inline std::vector<ReferenceScore> reference_scores(const std::string& lines) {
+  std::istringstream text(lines);
+  std::vector<ReferenceScore> pairs;
+  for (std::string source, target, score;
+       std::getline(text, source, '\t') && std::getline(text, target, '\t') && std::getline(text, score);)
+    pairs.push_back({numbers(source), numbers(target), std::stod(score)});
+  return pairs;
+}
 
 /// The largest difference of a model's scores to these, per target token; the first tokens of a target may be `given`.
 inline double score_difference(const ModelFile& file, const std::vector<ReferenceScore>& pairs, size_t given = 0) {
