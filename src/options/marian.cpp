@@ -22,7 +22,7 @@ constexpr std::string_view alibi = "--transformer-positions alibi has ALiBi with
 constexpr std::string_view diverged =
     "--max-skipped rolls a run back after updates that are not finite, and halves the learning rate";
 constexpr std::string_view moving_average =
-    "training goes on from the raw weights; --pretrained-model starts a run from the average, which is in the model "
+    "training continues from the raw weights; --pretrained-model starts a run from the average, which is in the model "
     "file";
 constexpr std::string_view read_as_they_are =
     "translate and serve read Marian's shortlists, text and binary, as they are";

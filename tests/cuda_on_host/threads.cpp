@@ -83,7 +83,7 @@ void meet(Meeting& m, size_t begin, size_t end) {
   }
 }
 
-// What goes on after the current thread.
+// What runs after the current thread.
 context::fiber finish() {
   dragoman::invariant(current->copies.empty(), "a thread waits for its copies");
   current->done = true;

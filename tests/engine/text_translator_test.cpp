@@ -152,7 +152,7 @@ TEST_F(TextTranslatorTest, ForgetsRequestsThatAreCancelledAndRefusesSenselessOne
   EXPECT_FALSE(translator.cancel(first)) << "it is done";
 }
 
-// A function that receives an answer is called during a step, which goes on.
+// A function that receives an answer is called during a step, which continues.
 TEST_F(TextTranslatorTest, GoesOnAfterARequestThatACallbackCouldNotSubmit) {
   save_with_words(tiny, model);
   TextTranslator translator(engine, {.models = {model}});

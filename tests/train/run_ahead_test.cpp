@@ -66,7 +66,7 @@ class RunAhead : public testing::Test {
     Progress progress;
     int64_t late;
   };
-  // Two calls: the second goes on where the first has ended.
+  // Two calls: the second resumes where the first has ended.
   Result train(const Backend& backend, const std::function<void(TrainingSetup&)>& options = {}) {
     losses = gradients = late = 0;
     ToyRun run;

@@ -13,7 +13,7 @@ namespace dragoman {
 struct ToyRun {
   explicit ToyRun(int pairs = 200);
 
-  /// Begins or goes on; trains until `updates` in all.
+  /// Begins or resumes; trains until `updates` in all.
   Progress train_until(int64_t updates);
   std::string model_bytes() const { return read_file(setup.training.model); }
   std::string state_bytes() const { return read_file(state_path(setup.training.model)); }
