@@ -107,6 +107,7 @@ void check(const Case& c, const Backend& gpu, Margins margins, DType half) {
   const double error = c.attention ? tolerance(half) : tolerance(DType::f32);
   for (const std::string& name : exact.results()) expect_close(exact.values(name), reference.values(name), error, name);
   for (const std::set<std::string>& some : choices(exact.names(), c.attention)) {
+    if (some.contains("k") != some.contains("v")) continue;  // always of one type (backend/attention.h)
     Call rounded(gpu, margins, half, some);
     c.run(rounded);
     for (const std::string& name : exact.results())
@@ -265,7 +266,7 @@ void backward(Call& c, const Design& d, Accumulate mode) {
 
 std::vector<Case> attention_cases() {
   std::vector<Case> cases;
-  for (const Design& d : {Design{"narrow", 8, 8}, Design{"odd", 33, 7, true}, Design{"of_fours", 20, 12, false, true},
+  for (const Design& d : {Design{"narrow", 8, 8}, Design{"odd", 33, 7, true}, Design{"of_eights", 24, 16, false, true},
                           Design{"of_64", 64, 64, true, true}, Design{"of_128", 128, 128}, Design{"wide", 130, 6},
                           Design{.name = "window", .K = 16, .V = 16, .window = 2},
                           Design{.name = "without_keys", .K = 16, .V = 16, .window = 3, .without_keys = true},
@@ -310,7 +311,7 @@ void attention_step(Call& c, const Design& d, bool writes) {
 
 std::vector<Case> step_cases() {
   std::vector<Case> cases;
-  for (const Design& d : {Design{"odd", 33, 7}, Design{"of_fours", 20, 12, false, true}, Design{"of_64", 64, 64},
+  for (const Design& d : {Design{"odd", 33, 7}, Design{"of_eights", 24, 16, false, true}, Design{"of_64", 64, 64},
                           Design{.name = "additive", .K = 8, .V = 6, .additive = true}}) {
     cases.push_back({"step_" + d.name, [=](Call& c) { attention_step(c, d, false); }});
     cases.push_back({"step_that_writes_" + d.name, [=](Call& c) { attention_step(c, d, true); }});

@@ -13,10 +13,10 @@ struct Neighbours {
   Neighbours() = default;
   __device__ Neighbours(T x, T y) : bits(x.bits | uint32_t{y.bits} << 16) {}
   __device__ Neighbours(float x, float y) : bits(two_halves(x, y, dtype_of<T>())) {}
-  __device__ float first() const { return float(std::bit_cast<T>(uint16_t(bits))); }
+  __device__ float first() const { return widened(std::bit_cast<T>(uint16_t(bits))); }
   __device__ float second() const {
     if constexpr (std::is_same_v<T, bfloat16>) return std::bit_cast<float>(bits & 0xffff0000);  // one instruction
-    return float(std::bit_cast<T>(uint16_t(bits >> 16)));
+    return widened(std::bit_cast<T>(uint16_t(bits >> 16)));
   }
 };
 template <>

@@ -8,7 +8,7 @@ namespace dragoman::cuda {
 
 /// A number of a 16-bit type, bf16 or f16.
 __device__ inline float of_half(uint16_t bits, DType type) {
-  return type == DType::bf16 ? float(std::bit_cast<bfloat16>(bits)) : float(std::bit_cast<float16>(bits));
+  return type == DType::bf16 ? widened(std::bit_cast<bfloat16>(bits)) : widened(std::bit_cast<float16>(bits));
 }
 __device__ inline uint32_t two_halves(float x, float y, DType type) {
   return type == DType::bf16 ? two_bf16(x, y) : two_f16(x, y);
