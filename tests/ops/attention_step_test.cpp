@@ -67,6 +67,13 @@ INSTANTIATE_TEST_SUITE_P(AttentionStep, OpCheck,
                              step_case({"values wider than keys", {5, 2}, 3, 1, 64}),
                              step_case({"values that a warp reads in two goes", {40, 2}, 2, 4, 132}),
                              step_case({"500 keys", {500, 1}, 1, 8, 8}),
+                             step_case({"eights in 4 lanes", {1, 0, 31, 32, 33}, 5, 32, 24, true}),
+                             step_case({"eights in 8 lanes", {1, 65, 17, 32}, 3, 64, 40, true}),
+                             step_case({"eights in 16 lanes", {1, 17, 16, 0}, 1, 72, 128}),
+                             step_case({"eights in 32 lanes", {1, 9, 8}, 2, 256, 136}),
+                             step_case({"more eights than a warp reads at once", {3, 40}, 1, 264, 8}),
+                             step_case({"eights in a window", {1, 40, 17}, 2, 16, 8, true, Score::dot, 4}),
+                             step_case({"eights with a bias", {1, 40, 17}, 2, 8, 16, false, Score::scaled_dot, 9, 5}),
                              step_case({"unscaled", {5, 2}, 2, 7, 3, false, Score::dot}),
                              step_case({"additive", {1, 3, 17, 33, 16}, 2, 17, 3, true, Score::additive}),
                              step_case({"window", {1, 3, 17, 33, 0}, 2, 3, 3, true, Score::scaled_dot, 4}),
@@ -142,21 +149,23 @@ TEST(AttentionStep, WritesTheKeysOfItsRowsBeforeItReads) {
 // A broken state must show, but only in results made of it: one key of row 2 for head 1, and the query of row 0 for
 // head 0, which turns all its scores into NaN.
 TEST(AttentionStep, PassesOnWhatIsNoNumber) {
-  const auto check = [](const char* name) {
-    for (const Score score : {Score::scaled_dot, Score::additive}) {
-      ByHand t(test_backend(name), DType::f32);
-      std::vector<double> q = normals(3 * 10, 1), k = normals(30 * 10, 2);
-      q[3] = k[20 * 10 + 7] = std::nan("");
-      const Var v = t.random({30, 10}, 3), vector = t.random({10}, 4);
-      const StepKeys keys{.length = int_tensor({9, 9, 9}, {3}), .begin = int_tensor({0, 10, 20}, {3})};
-      const auto y =
-          values_of(attention_step(t.cx, Var(t.constant({3, 10}, q)), t.constant({30, 10}, k), v,
-                                   {keys, 9, 2, -1, score}, {Var(), score == Score::additive ? vector : Var()}));
-      for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i]), i < 5 || i >= 25) << name << ", number " << i;
-    }
+  const auto check = [](const char* name, Score score, int64_t D) {
+    ByHand t(test_backend(name), DType::f32);
+    std::vector<double> q = normals(3 * 2 * D, 1), k = normals(30 * 2 * D, 2);
+    q[3] = k[20 * 2 * D + D + 2] = std::nan("");
+    const Var v = t.random({30, 2 * D}, 3), vector = t.random({2 * D}, 4);
+    const StepKeys keys{.length = int_tensor({9, 9, 9}, {3}), .begin = int_tensor({0, 10, 20}, {3})};
+    const auto y =
+        values_of(attention_step(t.cx, Var(t.constant({3, 2 * D}, q)), t.constant({30, 2 * D}, k), v,
+                                 {keys, 9, 2, -1, score}, {Var(), score == Score::additive ? vector : Var()}));
+    for (int64_t i = 0; i < int64_t(y.size()); ++i)
+      EXPECT_EQ(std::isnan(y[i]), i < D || i >= 5 * D) << name << ", heads of " << D << ", number " << i;
   };
-  check("reference"), check("gpu kernels on the host");
-  for_each_target([&] { check("cpu"); });
+  for (const Score score : {Score::scaled_dot, Score::additive})
+    for (const int64_t D : {5, 8}) {
+      check("reference", score, D), check("gpu kernels on the host", score, D);
+      for_each_target([&] { check("cpu", score, D); });
+    }
 }
 
 // A line's translation must not depend on the other lines of its batch.
