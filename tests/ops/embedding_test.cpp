@@ -57,6 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
         embedding_case({"with rows of zeros", {0, 3, 4, 17}, 5, 33, Positions::learned, 0.3, 3}),
         embedding_case({"only rows of zeros", {0, 1}, 5, 33, Positions::fixed, 0, 1}),
         embedding_case({"a long sentence", {0, 500}, 33, 5, Positions::learned}),
+        embedding_case({"100 times the same piece", {0, 100}, 1, 130, Positions::fixed, 0.3}),
     }),
     name_of_case);
 

@@ -19,10 +19,13 @@ void forward(const Tensor& y, const Embedding& e) {
   });
 }
 
-/// The rows of a batch grouped by their row of a table, both in ascending order, without those that have none. The host
-/// sorts (by counting), so that the device adds in a fixed order and needs no atomic additions.
+constexpr int most_slices = 8, few = 16;
+
+/// The rows of a batch grouped by their row of a table, without those that have none: first the groups of more than
+/// `few` rows. The host sorts (by counting), so that the device adds in a fixed order and needs no atomic additions.
 struct Grouped {
-  std::vector<int32_t> keys, begins, rows;  // (U)  (U+1)  (begins[U])
+  std::vector<int32_t> groups, rows;  // (key, begin, end) of each group  (rows)
+  int64_t large = 0;                  // groups of more than `few` rows
 
   Grouped(const int32_t* key, int64_t N, int64_t stride) {
     std::vector<int32_t> next;  // of each key: how many rows it has, then where its next row goes
@@ -33,52 +36,78 @@ struct Grouped {
       ++next[size_t(k)];
     }
     int32_t begin = 0;
+    std::vector<int32_t> small;
     for (size_t k = 0; k < next.size(); ++k) {
-      if (next[k] > 0) keys.push_back(int32_t(k)), begins.push_back(begin);
-      begin += std::exchange(next[k], begin);
+      const int32_t count = std::exchange(next[k], begin);
+      auto& to = count > few ? groups : small;
+      if (count > 0) to.insert(to.end(), {int32_t(k), begin, begin + count});
+      begin += count;
     }
-    begins.push_back(begin);
+    large = int64_t(groups.size()) / 3;
+    groups.insert(groups.end(), small.begin(), small.end());
     rows.resize(size_t(begin));
     for (int64_t n = 0; n < N; ++n)
       if (const int32_t k = key[n * stride]; k >= 0) rows[size_t(next[size_t(k)]++)] = int32_t(n);
   }
+  int64_t count() const { return int64_t(groups.size()) / 3; }
 };
 
-constexpr unsigned slices = 8;
-
-// Each block handles some columns of one group. Its rows are split into slices, since a single piece may be every tenth
-// token.
-__global__ void group_kernel(View<float> dtable, View<const float> dy, Mask mask, const int32_t* key,
-                             const int32_t* begin, const int32_t* row, float scale) {
-  __shared__ float sums[slices][Mask::width][warp_size];
-  const unsigned slice = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
-  const int64_t group = blockIdx.x, unit = int64_t{blockIdx.y} * warp_size + lane;
-  const bool inside = unit < Mask::units(dy.cols);
-  float sum[Mask::width] = {};
-  for (int32_t i = begin[group] + int32_t(slice); inside && i < begin[group + 1]; i += slices) {
-    const Mask::Factors kept = mask.factors(row[i], unit);
-    for (int j = 0; j < Mask::width; ++j)
-      if (Mask::column(unit, j) < dy.cols) sum[j] += kept[j] * dy(row[i], Mask::column(unit, j));
+// Each warp handles some columns of a slice of a group, since a single piece may be every tenth token. Slices of a
+// group are in the same block. Reads of several rows overlap.
+__global__ void group_kernel(View<float> dtable, View<const float> dy, Mask mask, const int32_t* groups, int count,
+                             const int32_t* rows, float scale, int slices) {
+  constexpr int at_once = 4;
+  __shared__ float sums[most_slices][Mask::width][warp_size];
+  const int warp = int(threadIdx.x / warp_size), lane = int(threadIdx.x % warp_size);
+  const int slice = warp % slices, group = int(blockIdx.x) * (most_slices / slices) + warp / slices;
+  const int64_t unit = int64_t{blockIdx.y} * warp_size + lane;
+  const bool inside = unit < Mask::units(dy.cols) && group < count;
+  const int32_t key = inside ? groups[3 * group] : 0, end = inside ? groups[3 * group + 2] : 0;
+  float sum[Mask::width] = {}, x[at_once][Mask::width];
+  int32_t row[at_once];
+  for (int32_t first = inside ? groups[3 * group + 1] + slice : 0; first < end; first += at_once * slices) {
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) row[i] = first + i * slices < end ? rows[first + i * slices] : -1;
+#pragma unroll
+    for (int i = 0; i < at_once; ++i)
+      for (int j = 0; j < Mask::width; ++j) {
+        const int64_t column = Mask::column(unit, j);
+        x[i][j] = row[i] >= 0 && column < dy.cols ? dy(row[i], column) : 0.f;
+      }
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+      if (row[i] < 0) break;
+      const Mask::Factors kept = mask.factors(row[i], unit);
+      for (int j = 0; j < Mask::width; ++j) sum[j] += kept[j] * x[i][j];
+    }
   }
-  for (int j = 0; j < Mask::width; ++j) sums[slice][j][lane] = sum[j];
+  for (int j = 0; j < Mask::width; ++j) sums[warp][j][lane] = sum[j];
   __syncthreads();
   if (slice > 0 || !inside) return;
-  for (int j = 0; j < Mask::width; ++j) {
-    if (Mask::column(unit, j) >= dy.cols) continue;
+  float old[Mask::width];
+  const auto each_column = [&](const auto& f) {
+    for (int j = 0; j < Mask::width; ++j)
+      if (const int64_t column = Mask::column(unit, j); column < dy.cols) f(dtable(key, column), j);
+  };
+  each_column([&](const float& element, int j) { old[j] = element; });
+  each_column([&](float& element, int j) {
     float all = 0;
-    for (unsigned s = 0; s < slices; ++s) all += sums[s][j][lane];
-    dtable(key[group], Mask::column(unit, j)) += scale * all;
-  }
+    for (int s = 0; s < slices; ++s) all += sums[warp + s][j][lane];
+    element = old[j] + scale * all;
+  });
 }
 
 // For each group: dtable[key] += scale · Σ mask · dy over its rows.
-void add_groups(const Grad& dtable, const Tensor& dy, const Mask& mask, const Grouped& groups, double scale) {
+void add_groups(const Grad& dtable, const Tensor& dy, const Mask& mask, const Grouped& grouped, double scale) {
   if (!dtable.adds()) clear(dtable.tensor);
-  const Uploaded keys(groups.keys), begins(groups.begins), rows(groups.rows);
-  const dim3 grid(unsigned(groups.keys.size()), blocks_of(Mask::units(dy.cols()), warp_size)),
-      block(warp_size * slices);
-  launch(group_kernel, grid, block, 0, view<float>(dtable.tensor), view<const float>(dy), mask, keys.data(),
-         begins.data(), rows.data(), float(scale));
+  const Uploaded groups(grouped.groups), rows(grouped.rows);
+  const auto add = [&](int64_t first, int64_t count, int slices) {
+    const dim3 grid(blocks_of(count, most_slices / slices), blocks_of(Mask::units(dy.cols()), warp_size));
+    launch(group_kernel, grid, dim3(warp_size * most_slices), 0, view<float>(dtable.tensor), view<const float>(dy),
+           mask, groups.data() + 3 * first, int(count), rows.data(), float(scale), slices);
+  };
+  add(0, grouped.large, most_slices);
+  add(grouped.large, grouped.count() - grouped.large, 1);
 }
 
 // dtable[id] += scale · mask · dy;  dpositions[token] += mask · dy
