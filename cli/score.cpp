@@ -80,7 +80,7 @@ std::string score_share(const Share& share, const ScoreCommandOptions& options, 
     pairs.target.emplace_back(lines.next());
   }
   std::string text;
-  for (const PairScore& pair : scorer.score(pairs, {options.train_sets[1], int64_t(share.first)}))
+  for (const PairScore& pair : scorer.score(pairs, {options.train_sets.back(), int64_t(share.first)}))
     text += to_text(pair, options);
   return text;
 }
@@ -107,16 +107,19 @@ ScoreTotals score_all(Reader& reader, const ScoreCommandOptions& options, PairSc
   return totals;
 }
 
+TextPair text_of(const ScoreCommandOptions& options) {
+  return {.paths = {options.train_sets.front(), options.train_sets.back()}, .tsv = options.tsv};
+}
+
 void write_summary(LineWriter& out, const ScoreCommandOptions& options, const ScoreTotals& totals) {
-  require(totals.pairs > 0, "--summary {}: there is nothing to score, {} and {} have no lines",
-          name_of(options.summary), options.train_sets[0], options.train_sets[1]);
+  require(totals.pairs > 0, "--summary {}: there is nothing to score, no line in {}", name_of(options.summary),
+          text_name({text_of(options)}));
   out.write(fmt::format("{:.6f}", totals.figure(options.summary)));
 }
 
 std::variant<PairReader, NBestReader> open(const ScoreCommandOptions& options) {
-  const std::array files = {options.train_sets[0], options.train_sets[1]};
-  if (options.n_best) return NBestReader(files);
-  return PairReader(files);
+  if (options.n_best) return NBestReader(text_of(options).paths);
+  return PairReader(text_of(options));
 }
 
 void report(const ScoreTotals& totals, double seconds) {

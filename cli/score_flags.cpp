@@ -1,7 +1,10 @@
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/open_flags.h"
 #include "cli/score_options.h"
+#include "data/parallel_text.h"
 #include "dragoman/average.h"
 #include "options/flags.h"
 #include "options/machine_flags.h"
@@ -27,6 +30,10 @@ std::vector<Flag<ScoreCommandOptions>> file_flags() {
        .group = group,
        .help = "text to score; with --n-best, TARGET is an n-best list",
        .required = true},
+      {.name = "tsv",
+       .field = &O::tsv,
+       .group = group,
+       .help = "--train-sets is one file that holds both sides: SOURCE tab TARGET on each line"},
       {.name = "output",
        .letter = 'o',
        .field = &O::output,
@@ -118,7 +125,14 @@ std::vector<Flag<ScoreCommandOptions>> open_flags_of_score() { return open_flags
 
 void check(ScoreCommandOptions& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = backend_names(o.devices, o.fast_math); });
-  check_pair("train-sets", o.train_sets, findings);
+  if (o.tsv) {
+    findings.expect(o.train_sets.size() == 1, "--train-sets takes one file with --tsv, found {}: {}",
+                    o.train_sets.size(), fmt::join(o.train_sets, " "));
+    findings.expect(!o.n_best, "--n-best contradicts --tsv: its translations are in a list of their own");
+  } else {
+    check_pair("train-sets", o.train_sets, findings);
+    findings.attempt([&] { require_one_side("train-sets", o.train_sets); });
+  }
   check_vocabs(o, findings);
   o.alignments = o.alignment.kind != AlignmentStyle::none;
   findings.expect(o.n_best || !given.changed("n-best-feature"),

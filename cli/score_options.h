@@ -11,6 +11,7 @@ namespace dragoman {
 struct ScoreCommandOptions : ScoreOptions {
   std::string model;
   std::vector<std::string> train_sets;  // {source, target}, as Marian calls them; with n_best {source, list}
+  bool tsv = false;                     // train_sets is one file, of lines SOURCE tab TARGET
   std::string output = "-";
   bool n_best = false;                         // the target is an n-best list, to which a feature is added …
   std::string n_best_feature = "Score";        // … of this name

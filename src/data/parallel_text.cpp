@@ -67,6 +67,19 @@ void add_weights(std::vector<TextPair>& corpora, const std::vector<std::string>&
   for (size_t i = 0; i < files.size(); ++i) corpora[i].weights = files[i];
 }
 
+void split_columns(const LineReader& reader, std::array<std::string, 2>& pair) {
+  std::string& line = pair[0];
+  const auto tabs = std::ranges::count(line, '\t');
+  if (tabs != 1)
+    throw Error(fmt::format("{}, line {}: has {} {}, expected one, between source and target", reader.name(),
+                            grouped(reader.lines()), tabs == 0 ? "no" : grouped(tabs), tabs == 0 ? "tab" : "tabs"),
+                tabs == 0 ? "--tsv is for files that hold both sides; give two files without it"
+                          : "cut -f 1,2 keeps the first two columns");
+  const size_t tab = line.find('\t');
+  pair[1] = line.substr(tab + 1);
+  line.resize(tab);
+}
+
 std::string side_name(const std::vector<TextPair>& corpora, int side) {
   std::string names;
   for (const TextPair& corpus : corpora)
@@ -126,17 +139,8 @@ bool ParallelReader::read_side(Corpus& corpus, int side, std::string& line) {
 
 bool ParallelReader::read_columns(LineReader& reader, std::array<std::string, 2>& pair) {
   const int64_t invalid = reader.invalid_lines();
-  std::string& line = pair[0];
-  if (!reader.next(line)) return false;
-  const auto tabs = std::ranges::count(line, '\t');
-  if (tabs != 1)
-    throw Error(fmt::format("{}, line {}: has {} {}, expected one, between source and target", reader.name(),
-                            grouped(reader.lines()), tabs == 0 ? "no" : grouped(tabs), tabs == 0 ? "tab" : "tabs"),
-                tabs == 0 ? "--tsv is for files that hold both sides; give two files without it"
-                          : "cut -f 1,2 keeps the first two columns");
-  const size_t tab = line.find('\t');
-  pair[1] = line.substr(tab + 1);
-  line.resize(tab);
+  if (!reader.next(pair[0])) return false;
+  split_columns(reader, pair);
   if (reader.invalid_lines() == invalid) return true;
   for (const int side : {0, 1})
     if (pair[side].find(replacement_character) != std::string::npos) count_invalid(side);

@@ -27,6 +27,10 @@ void require_one_side(std::string_view option, const std::vector<std::string>& f
 /// require_one_side refuses.
 std::vector<TextPair> text_pairs(std::string_view option, const std::vector<std::string>& files, bool tsv);
 
+/// Splits a line of a tsv file, the last that `reader` read, which is in pair[0], into source and target. Throws Error,
+/// with file and line, if it does not have exactly one tab.
+void split_columns(const LineReader& reader, std::array<std::string, 2>& pair);
+
 /// The files of one side, in order, for people: "a.en, b.en".
 std::string side_name(const std::vector<TextPair>& corpora, int side);
 
@@ -48,7 +52,7 @@ class ParallelReader {
   explicit ParallelReader(const std::vector<TextPair>& corpora);
 
   /// The next pair; false at the end. Error, with file and line, if one side of a corpus or its weights end before the
-  /// other, if a line of a tsv file does not have exactly one tab, and if a weight is not a number of at least 0.
+  /// other, that of split_columns, and if a weight is not a number of at least 0.
   bool next(std::array<std::string, 2>& pair);
 
   float weight() const { return weight_; }                    // of the last pair; 1 without a file

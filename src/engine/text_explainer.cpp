@@ -35,7 +35,7 @@ TextExplainer::TextExplainer(const ExplainOptions& options, const Backend& devic
   if (options.train_sets.empty())
     input_.emplace(options.input);
   else
-    files_.emplace(std::array{options.train_sets[0], options.train_sets[1]});
+    files_.emplace(TextPair{.paths = {options.train_sets[0], options.train_sets[1]}});
 }
 
 std::optional<Explanation> TextExplainer::next() {

@@ -117,7 +117,6 @@ constexpr Foreign marian_option_rows[] = {
     {"tsv-fields", "--tsv has two fields, source and target", "0,2"},
     {"tsv", "a line is one source: cut -f 1 selects a column; --force-decode reads 'SOURCE tab PREFIX' without --tsv",
      "", "translate"},
-    {"tsv", "--train-sets takes two files: cut -f 1 and cut -f 2 write them", "", "score"},
     // Training
     {"cost-type", "training minimises cross-entropy; Adam is invariant to its scale", "ce-sum,ce-mean,ce-mean-words"},
     {"multi-loss-type", "there is one loss", any_value},

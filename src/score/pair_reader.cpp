@@ -1,8 +1,17 @@
 #include "score/pair_reader.h"
 
+#include <algorithm>
+
 namespace dragoman {
 
-PairReader::PairReader(const std::array<std::string, 2>& paths) : source_(paths[0]), target_(paths[1]) {}
+PairReader::PairReader(const TextPair& text) {
+  sides_.emplace_back(text.paths[0]);
+  if (!text.tsv) sides_.emplace_back(text.paths[1]);
+}
+
+bool PairReader::ready() {
+  return std::ranges::all_of(sides_, [](LineReader& side) { return side.ready(longest_line_to_score); });
+}
 
 LinePairs PairReader::next(int64_t max_pairs) {
   LinePairs pairs;
@@ -14,20 +23,31 @@ LinePairs PairReader::next(int64_t max_pairs) {
 }
 
 bool PairReader::read_pair(LinePairs& pairs) {
-  std::string source, target;
-  const bool more_source = source_.next_short(source, longest_line_to_score);
-  const bool more_target = target_.next_short(target, longest_line_to_score);
-  if (more_source) lengths_[0].push_back(int32_t(source.size()));
-  if (more_target) lengths_[1].push_back(int32_t(target.size()));
-  if (more_source != more_target) {
-    read_to_end(source_, lengths_[0]);
-    read_to_end(target_, lengths_[1]);
-    require_paired({source_.name(), target_.name()}, {lengths_[0], lengths_[1]});
-  }
-  if (!more_source) return false;
-  pairs.source.push_back(std::move(source));
-  pairs.target.push_back(std::move(target));
+  std::array<std::string, 2> pair;
+  const bool more = sides_.size() == 1 ? read_columns(pair) : read_sides(pair);
+  if (!more) return false;
+  pairs.source.push_back(std::move(pair[0]));
+  pairs.target.push_back(std::move(pair[1]));
   return true;
+}
+
+bool PairReader::read_columns(std::array<std::string, 2>& pair) {
+  if (!sides_[0].next_short(pair[0], longest_line_to_score)) return false;
+  split_columns(sides_[0], pair);
+  return true;
+}
+
+bool PairReader::read_sides(std::array<std::string, 2>& pair) {
+  std::array<bool, 2> more;
+  for (const size_t side : {0, 1}) {
+    more[side] = sides_[side].next_short(pair[side], longest_line_to_score);
+    if (more[side]) lengths_[side].push_back(int32_t(pair[side].size()));
+  }
+  if (more[0] != more[1]) {
+    for (const size_t side : {0, 1}) read_to_end(sides_[side], lengths_[side]);
+    require_paired({sides_[0].name(), sides_[1].name()}, {lengths_[0], lengths_[1]});
+  }
+  return more[0];
 }
 
 // Reads the rest, so that the message can report the numbers of lines and the line without a partner.

@@ -107,6 +107,12 @@ class Way(InFolder):
         # The search may segment a text differently from the vocabulary.
         self.assertGreaterEqual(sum(equal), 0.9 * len(lines))
 
+    def test_score_reads_both_sides_from_one_file(self):
+        with open(f"{self.folder}/t", encoding="utf-8") as t:
+            both = "".join(f"{s}\t{line}" for s, line in zip(self.source.splitlines(), t))
+        self.assertEqual(self.numbers(*"score -m m.safetensors --tsv -t -".split(), text=both),
+                         self.numbers(*"score -m m.safetensors -t s t".split()))
+
     def test_score_answers_a_pipe_that_stays_open(self):
         with subprocess.Popen([BINARY, *"score -m m.safetensors -t - t --quiet".split()], cwd=self.folder, text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as scorer:

@@ -38,6 +38,8 @@ PROVOKED = {
         "train -t pipe t -v v v -m new",
     "--train-sets takes two files for each corpus, source and target, found …": "train -t s t s -v v v -m new",
     "--valid-sets takes one file with --tsv, found …": "train -t columns --tsv -v v v -m new --valid-sets s t",
+    "--train-sets takes one file with --tsv, found …": "score -m m -t s t --tsv",
+    "--n-best contradicts --tsv: its translations are in a list of their own": "score -m m -t columns --tsv --n-best",
     "--corpus-weights has … numbers, --train-sets … corpora, expected one for each":
         f"{TRAIN} -m new --corpus-weights 1 2",
     "--corpus-weights are all 0, expected at least one above 0": f"{TRAIN} -m new --corpus-weights 0",

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 class Pairs : public testing::Test {
  protected:
   PairReader reader(const std::string& source, const std::string& target) {
-    return PairReader({folder.make("s", source), folder.make("t", target)});
+    return PairReader({.paths = {folder.make("s", source), folder.make("t", target)}});
   }
 
   TemporaryFolder folder;
@@ -37,6 +37,20 @@ TEST_F(Pairs, KeepEmptyLines) {
 }
 
 TEST_F(Pairs, OfTwoEmptyFilesAreNone) { EXPECT_TRUE(reader("", "").next(10).source.empty()); }
+
+TEST_F(Pairs, AreTheColumnsOfATsvFile) {
+  const std::string file = folder.make("st", "a\tA\n\tB\nc\tC\td\n");
+  PairReader pairs({.paths = {file, file}, .tsv = true});
+  const LinePairs two = pairs.next(2);
+  EXPECT_THAT(two.source, ElementsAre("a", ""));
+  EXPECT_THAT(two.target, ElementsAre("A", "B"));
+  try {
+    pairs.next(2);
+    FAIL() << "a line with two tabs was taken for a pair";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(file + ", line 3: has 2 tabs, expected one"));
+  }
+}
 
 TEST_F(Pairs, SayWhichFileHasMoreLinesAndHowMany) {
   for (const bool swapped : {false, true}) {
