@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/grouped.h"
+#include "base/json_text.h"
 #include "cli/inspect_model.h"
 #include "interop/open_model.h"
-#include "io/json_text.h"
 #include "io/safetensors.h"
 #include "vocab/container.h"
 

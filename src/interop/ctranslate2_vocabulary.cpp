@@ -4,9 +4,9 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "interop/languages.h"
 #include "interop/splitting.h"
-#include "io/json_text.h"
 #include "vocab/listed_vocabulary.h"
 #include "vocab/piece_list.h"
 

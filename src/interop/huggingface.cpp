@@ -8,12 +8,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "interop/fairseq_weights.h"
 #include "interop/huggingface_config.h"
 #include "interop/huggingface_generation.h"
 #include "interop/huggingface_vocabulary.h"
 #include "interop/torch_file.h"
-#include "io/json_text.h"
 #include "model/validate.h"
 
 namespace dragoman {

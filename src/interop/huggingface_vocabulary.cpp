@@ -4,8 +4,8 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "interop/languages.h"
-#include "io/json_text.h"
 #include "vocab/listed_vocabulary.h"
 #include "vocab/piece_list.h"
 

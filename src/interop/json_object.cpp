@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/file.h"
-#include "io/json_text.h"
+#include "base/json_text.h"
 
 namespace dragoman {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "io/json_text.h"
+#include "base/json_text.h"
 #include "model/config_fields.h"
 #include "model/validate.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/file_kind.h"
-#include "io/json_text.h"
+#include "base/json_text.h"
 #include "io/xxhash64.h"
 
 namespace dragoman {

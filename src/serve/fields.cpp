@@ -1,8 +1,8 @@
 #include "serve/fields.h"
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/utf8.h"
-#include "io/json_text.h"
 
 namespace dragoman {
 namespace {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/file_kind.h"
+#include "base/json_text.h"
 #include "base/line_reader.h"
 
 namespace dragoman {
@@ -87,7 +88,7 @@ LanguageDetector::LanguageDetector(std::map<std::string, LanguageProfile> profil
 LanguageDetector LanguageDetector::load(const std::string& path) { return from_bytes(read_file(path), path); }
 
 LanguageDetector LanguageDetector::from_bytes(std::string_view bytes, const std::string& name) {
-  const json file = json::parse(bytes, nullptr, false);
+  const json file = parse_json(bytes);
   if (file.is_discarded() || !file.is_object() || file.value("format", json()) != format) {
     const std::string_view kind = kind_of_file(bytes.substr(0, 512));
     refuse(name, kind.empty() ? "something else" : std::string(kind));

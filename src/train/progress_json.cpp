@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "io/json_text.h"
+#include "base/json_text.h"
 
 namespace dragoman {
 namespace {

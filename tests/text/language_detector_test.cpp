@@ -110,6 +110,11 @@ TEST(LanguageDetector, RefusesWhatIsNoFileOfProfiles) {
     EXPECT_THAT(message_of(file(rest)), testing::AllOf(HasSubstr("expected language profiles"), HasSubstr(found)));
 }
 
+TEST(LanguageDetector, SurvivesDeepNesting) {
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  EXPECT_THAT(message_of("{\"format\":" + deep + "}"), HasSubstr("expected language profiles"));
+}
+
 TEST(DetectCommand, LearnsAndDetects) {
   const TemporaryFolder folder;
   const std::string model = folder / "detect.model", output = folder / "out";

@@ -1,4 +1,4 @@
-#include "io/json_text.h"
+#include "base/json_text.h"
 
 namespace dragoman {
 
