@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/file_calls.h"
 #include "base/log.h"
+#include "base/symbolic_links.h"
 
 namespace dragoman {
 namespace {
@@ -294,11 +295,9 @@ class AtomicFile {
  private:
   static std::string target_of(const std::string& path) {
     std::error_code ignored;
-    const auto real = std::filesystem::canonical(path, ignored);  // a link's target is replaced, not the link
-    if (ignored) return path;
-    require(std::filesystem::is_regular_file(real, ignored),
+    require(!std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored),
             "{} exists and is not a regular file, so it is not replaced", path);
-    return real;
+    return std::filesystem::is_symlink(path, ignored) ? without_links(path).string() : path;
   }
 
   static std::string beside(const std::string& path) {
@@ -308,6 +307,8 @@ class AtomicFile {
   FileDescriptor make() const {
     const int number = file_calls().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (number < 0) fail_to_make(path_, errno);
+    if (struct stat old; stat(path_.c_str(), &old) == 0)
+      fchmod(number, old.st_mode & 0777);  // some file systems refuse it, for they have no permissions
     return {number, FileDescriptor::Access::writing, path_};
   }
 

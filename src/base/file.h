@@ -99,8 +99,8 @@ class FileWriter {
 
 /// Writes a file completely or not at all: writes a temporary file beside it, then fsync, rename, fsync of the folder.
 /// If `write` or the disk fails, the temporary file is removed, an existing file is unchanged, and the exception
-/// propagates. Symbolic links are followed. The temporary file is called PATH.tmp-PID-RANDOM; files left by killed
-/// writers are removed by the next writer of the same path.
+/// propagates. Symbolic links are followed; a file that is replaced keeps its permissions. The temporary file is called
+/// PATH.tmp-PID-RANDOM; files left by killed writers are removed by the next writer of the same path.
 void write_atomically(const std::string& path, const std::function<void(FileWriter&)>& write);
 
 }  // namespace dragoman

@@ -2,21 +2,13 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/symbolic_links.h"
 #include "options/overwriting.h"
 
 namespace dragoman {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The target of a chain of symbolic links; it need not exist yet.
-fs::path without_links(fs::path path) {
-  std::error_code ignored;
-  for (int links = 0; links < 40 && fs::is_symlink(path, ignored); ++links)
-    path = path.parent_path() / fs::read_symlink(path, ignored);  // an absolute target replaces the path
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  return fs::weakly_canonical(folder, ignored) / path.filename();
-}
 
 bool is_placeholder(std::string_view text) {
   return text.size() >= 3 && text[0] == '{' && text[2] == '}' &&

@@ -57,6 +57,29 @@ TEST(WriteAtomically, FollowsALinkInsteadOfReplacingIt) {
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
 }
 
+TEST(WriteAtomically, MakesWhatAChainOfLinksLeadsTo) {
+  TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "disk");
+  std::filesystem::create_symlink("disk/link", folder / "link");
+  std::filesystem::create_symlink("real", folder / "disk/link");
+  write_atomically(folder / "link", [&](FileWriter& file) {
+    EXPECT_EQ(folder.files(), 2) << "the temporary file lies beside the real one";
+    file.write("new");
+  });
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link") && std::filesystem::is_symlink(folder / "disk/link"));
+  EXPECT_EQ(folder.content_of("disk/real"), "new");
+}
+
+TEST(WriteAtomically, KeepsThePermissionsOfAFileThatItReplaces) {
+  TemporaryFolder folder;
+  const std::string path = folder.make("model", "old");
+  for (const auto permissions : {std::filesystem::perms(0600), std::filesystem::perms(0664)}) {
+    std::filesystem::permissions(path, permissions);
+    write_atomically(path, [](FileWriter& file) { file.write("new"); });
+    EXPECT_EQ(std::filesystem::status(path).permissions(), permissions);
+  }
+}
+
 TEST(WriteAtomically, RemovesWhatDeadWritersLeftAndNothingElse) {
   const pid_t dead = fork();
   if (dead == 0) _exit(0);
