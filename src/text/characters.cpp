@@ -50,7 +50,7 @@ ByteRange without_blanks(std::string_view text, ByteRange range) {
   if (rest.begin >= rest.end) return {range.begin, range.begin};
   while (true) {
     size_t before = rest.end;
-    if (!is_blank(character_before(inside, before))) return rest;
+    if (!is_blank(character_before(inside, before)) || before < rest.begin) return rest;
     rest.end = before;
   }
 }

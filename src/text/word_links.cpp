@@ -2,6 +2,7 @@
 
 #include <unicode/brkiter.h>
 #include <unicode/utext.h>
+#include <unicode/utf8.h>
 
 #include <algorithm>
 #include <memory>
@@ -27,9 +28,13 @@ Words touched(const std::vector<ByteRange>& words, ByteRange range) {
   return {size_t(begin - words.begin()), size_t(std::max(begin, end) - words.begin())};
 }
 
+// Without the blanks at its ends, and with the whole of the characters there.
 ByteRange inside(std::string_view text, ByteRange range) {
-  const size_t begin = std::min(range.begin, text.size());
-  return without_blanks(text, {begin, std::clamp(range.end, begin, text.size())});
+  const auto splits_character = [&](size_t at) { return at < text.size() && U8_IS_TRAIL(text[at]); };
+  size_t begin = std::min(range.begin, text.size()), end = std::clamp(range.end, begin, text.size());
+  while (begin > 0 && splits_character(begin)) --begin;
+  while (splits_character(end)) ++end;
+  return without_blanks(text, {begin, end});
 }
 
 }  // namespace

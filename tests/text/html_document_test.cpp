@@ -135,6 +135,14 @@ TEST(HtmlDocument, FollowsTheMajorityOfLinks) {
   EXPECT_EQ(document.assemble(Translations{gap}), "<b>B x C</b> y");
 }
 
+TEST(HtmlDocument, TakesALinkToAPartOfACharacterForOneToAllOfIt) {
+  const Document document = html("a <b>b</b>");
+  for (const ByteRange part : {ByteRange{3, 4}, ByteRange{2, 3}}) {
+    EXPECT_EQ(document.assemble(Translations{{"x \u00e9 y", {{{2, 3}, part}}}}), "x <b>\u00e9</b> y");
+    EXPECT_EQ(document.assemble(Translations{{"x \u00a0 y", {{{2, 3}, part}}}}), "<b>x \u00a0 y</b>");
+  }
+}
+
 TEST(HtmlDocument, LetsElementsGoOnOverSentences) {
   // A part of the first translation, to its end, and of the second, from its begin: where most words speak for it.
   EXPECT_EQ(backwards("One <b>two. Three</b> four."), "<b>. two One </b>. four Three");

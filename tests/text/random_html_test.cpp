@@ -19,6 +19,7 @@ const T& one_of(const std::vector<T>& all, Random& random) {
 
 const std::vector<std::string> words = {"one", "Two.",    "three?", "&eacute;t&eacute;", "&lt;", "今日。",
                                         "4.5", "a&amp;b", "(x)"};
+const std::vector<std::string> blanks = {"", " ", "\u00a0", "\u3000"};
 const std::vector<std::string> inline_elements = {"b", "i", "a", "span", "x-y"};
 const std::vector<std::string> lone = {"<img>", "<wbr>", "<!-- c -->", "<code>f()</code>", "<x/>", "<i></i>"};
 
@@ -100,11 +101,11 @@ std::string soup(Random& random) {
   return html;
 }
 
-// Some words, and links of any kind, some of them beyond the texts.
+// Some words, and links of any kind, some of them beyond the texts or to parts of characters.
 TranslatedSentence nonsense(const std::string& sentence, Random& random) {
   TranslatedSentence translation;
   for (auto count = random() % 6; count > 0; --count)
-    translation.text += one_of(words, random) + (random() % 4 ? " " : "");
+    translation.text += one_of(blanks, random) + one_of(words, random);
   const auto range = [&](size_t size) {
     const size_t begin = random() % (size + 2);
     return ByteRange{begin, begin + random() % 5};
