@@ -2,6 +2,7 @@
 
 #include <lzma.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -54,6 +55,68 @@ struct Sink {
     file->write({data, size_t(bytes)});
     return bytes;
   }
+};
+
+// Boost's gzip filter refuses the zeros that may pad a file, and does not check the length of the data.
+class GzipDecoder : public std::streambuf {
+ public:
+  explicit GzipDecoder(FileDescriptor& file) : file_(file), in_(buffer_bytes), out_(buffer_bytes) {
+    constexpr int gzip_header = 16;
+    check(inflateInit2(&stream_, MAX_WBITS + gzip_header));
+  }
+  ~GzipDecoder() override { inflateEnd(&stream_); }
+  GzipDecoder(const GzipDecoder&) = delete;
+
+ protected:
+  int_type underflow() override {
+    stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
+    stream_.avail_out = uInt(out_.size());
+    while (got() == 0 && (status_ != Z_STREAM_END || begin_member())) {
+      fill();
+      status_ = inflate(&stream_, Z_NO_FLUSH);
+      if (got() == 0) check(status_);  // else the next call does: an error recurs
+    }
+    setg(out_.data(), out_.data(), out_.data() + got());
+    return got() == 0 ? traits_type::eof() : traits_type::to_int_type(out_[0]);
+  }
+
+ private:
+  size_t got() const { return out_.size() - stream_.avail_out; }
+
+  // False at the end of the file.
+  bool fill() {
+    if (stream_.avail_in > 0 || at_end_) return stream_.avail_in > 0;
+    stream_.next_in = reinterpret_cast<Bytef*>(in_.data());
+    stream_.avail_in = uInt(file_.read(in_.data(), in_.size()));
+    at_end_ = stream_.avail_in == 0;
+    return !at_end_;
+  }
+
+  // After the end of a compressed file: begins another one that follows, or makes sure that nothing but zeros does.
+  bool begin_member() {
+    constexpr Bytef first_byte = 0x1f;
+    if (fill() && *stream_.next_in == first_byte) {
+      check(status_ = inflateReset(&stream_));
+      return true;
+    }
+    for (; fill(); stream_.avail_in = 0)
+      if (std::any_of(stream_.next_in, stream_.next_in + stream_.avail_in, [](Bytef byte) { return byte != 0; }))
+        throw Error(file_.name() + ": bytes that are no gzip data follow its end",
+                    fmt::format("gzip -dc {} | gzip >whole.gz leaves them out", file_.name()));
+    return false;
+  }
+
+  static void check(int status) {
+    if (status == Z_OK || status == Z_STREAM_END) return;
+    if (status == Z_MEM_ERROR) throw std::bad_alloc();
+    throw std::ios_base::failure("damaged or truncated gzip data");
+  }
+
+  FileDescriptor& file_;
+  std::vector<char> in_, out_;
+  z_stream stream_{};
+  int status_ = Z_OK;
+  bool at_end_ = false;
 };
 
 // Boost's xz filter does not say why it fails.
@@ -210,19 +273,10 @@ Compression compression_of(const std::string& path) {
 
 std::unique_ptr<std::streambuf> decompress(FileDescriptor& file, Compression compression) {
   if (compression == Compression::zstd && file.is_regular()) check_frames(file);
+  if (compression == Compression::gzip) return std::make_unique<GzipDecoder>(file);
   if (compression == Compression::xz) return std::make_unique<XzDecoder>(file);
   auto chain = std::make_unique<io::filtering_istreambuf>();
-  switch (compression) {
-    case Compression::gzip:
-      chain->push(io::gzip_decompressor(io::zlib::default_window_bits, buffer_bytes));
-      break;
-    case Compression::zstd:
-      chain->push(io::zstd_decompressor(buffer_bytes));
-      break;
-    case Compression::xz:
-    case Compression::none:
-      break;
-  }
+  if (compression == Compression::zstd) chain->push(io::zstd_decompressor(buffer_bytes));
   chain->push(Source{&file}, buffer_bytes);
   return chain;
 }

@@ -25,6 +25,7 @@ PROVOKED = {
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
     "…: line … is longer than … MiB": "vocab encode -m v -i long",
     "…: damaged or truncated gzip data after line …": "vocab encode -m v -i cut.gz",
+    "…: bytes that are no gzip data follow its end": "vocab encode -m v -i more.gz",
     "not all output of the run was written: …": f"{TRAIN} -m full --log-json /dev/full",
     "… needs … MiB of memory to be decompressed, expected … MiB at most": "vocab encode -m v -i wide.zst",
     "… has more than … MiB, expected a small file": "detect -m /dev/zero",
@@ -71,6 +72,7 @@ class FileErrors(ErrorsCase):
         (cls.folder / "archive.tar.gz").write_bytes(gzip.compress(b"PK\3\4"))
         # the beginning of a gzip file
         (cls.folder / "cut.gz").write_bytes(bytes.fromhex("1f8b0800000000000003cb48"))
+        (cls.folder / "more.gz").write_bytes(gzip.compress(b"a dog\n") + b"a cat\n")
         # two lines under a window of a gibibyte
         (cls.folder / "wide.zst").write_bytes(bytes.fromhex("28b52ffd04a0410000") + b"one\ntwo\n" + bytes.fromhex("e6a60e40"))
 
