@@ -12,16 +12,23 @@
 namespace dragoman {
 namespace {
 
+bool is_marker(const std::string& line, std::string_view marker) {
+  return line.starts_with(marker) && (line.size() == marker.size() || std::isspace(uint8_t(line[marker.size()])));
+}
+
 // YAML::Load() reads only the first document; YAML::LoadAll() does not terminate on some broken text. At the beginning
-// of a line, "---" is always a document separator.
+// of a line, "---" always begins a document and "..." always ends it.
 void refuse_second_document(const std::string& text, const std::string& path) {
   std::istringstream lines(text);
-  bool begun = false;
+  bool begun = false, ended = false;
   for (auto [line, number] = std::pair(std::string(), 1); std::getline(lines, line); ++number) {
-    const bool border = line.starts_with("---") && (line.size() == 3 || std::isspace(uint8_t(line[3])));
-    require(!border || !begun, "{}, line {}: a second YAML document begins, expected one", path, number);
-    const size_t first = line.find_first_not_of(" \t\r", border ? 3 : 0);
-    begun |= first != std::string::npos && line[first] != '#' && line[0] != '%';
+    const bool begins = is_marker(line, "---"), ends = is_marker(line, "...");
+    const size_t first = line.find_first_not_of(" \t\r", begins || ends ? 3 : 0);
+    const bool has_text = first != std::string::npos && line[first] != '#';
+    ended |= ends;
+    require(!(begun && begins) && !(ended && (begins || has_text)),
+            "{}, line {}: a second YAML document begins, expected one", path, number);
+    begun |= begins || (has_text && line[0] != '%');
   }
 }
 

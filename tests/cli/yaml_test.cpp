@@ -94,10 +94,23 @@ TEST_F(Yaml, TakesOneDocumentWithABorderBeforeItOrNone) {
             "a.yml, line 2: a second YAML document begins, expected one | ");
   EXPECT_EQ(error_of("--- {beam-size: 3}\n--- # more\n"),
             "a.yml, line 2: a second YAML document begins, expected one | ");
+  EXPECT_EQ(error_of("---\n---\nbeam-size: 3\n"), "a.yml, line 2: a second YAML document begins, expected one | ");
   TranslateCommandOptions options;
   parse(translate_table(), {"-m", "x", "-c", file("b.yml", "# first\n%YAML 1.2\n\n---\nbeam-size: 3 # ---\n")},
         options);
   EXPECT_EQ(options.beam_size, 3);
+}
+
+TEST_F(Yaml, TakesNothingAfterTheEndOfTheDocument) {
+  for (const std::string end : {"...", "... ", "... # the end", "...\r"}) {
+    EXPECT_EQ(error_of("beam-size: 3\n" + end + "\n\nn-best: 2\n"),
+              "a.yml, line 4: a second YAML document begins, expected one | ");
+    EXPECT_EQ(error_of("beam-size: 3\n" + end + "\n \n# a comment\n"), "no error") << end;
+  }
+  EXPECT_EQ(error_of("...\n---\nbeam-size: 3\n"), "a.yml, line 2: a second YAML document begins, expected one | ");
+  EXPECT_EQ(error_of("word-penalty: 1\n... beam-size: 3\n"),
+            "a.yml, line 2: a second YAML document begins, expected one | ");
+  EXPECT_THAT(error_of("beam-size: 3\n...n-best: 2\n"), testing::HasSubstr("there is no option '...n-best'"));
 }
 
 TEST_F(Yaml, NamesAFileThatIsNotThere) {
