@@ -65,8 +65,14 @@ std::u32string set_aside(std::u32string_view text, A is_word) {
 }
 
 void replace_all(std::u32string& text, std::u32string_view from, std::u32string_view to) {
-  for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
+  size_t at = text.find(from), copied = 0;
+  if (at == text.npos) return;
+  std::u32string out;
+  for (; at != text.npos; at = text.find(from, copied)) {
+    out.append(text, copied, at - copied).append(to);
+    copied = at + from.size();
+  }
+  text = out.append(text, copied);
 }
 
 std::u32string thirteen_a(std::u32string_view line) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,7 @@
 #include "explain/attention_json.h"
 #include "explain/heat_map.h"
 #include "pages/attention_page.h"
+#include "pages/page_data.h"
 #include "tests/special_ids.h"
 #include "tests/toy_model.h"
 
@@ -162,6 +164,13 @@ TEST(ExplanationPage, IsNotEndedByItsData) {
 
 TEST(ExplanationPage, NamesTheModelWhateverItIsCalled) {
   EXPECT_THAT(page_begin("</script><b>.safetensors", AttentionMethod::raw), Not(HasSubstr("<b>")));
+}
+
+TEST(ExplanationPage, TakesNoLongToMakeDataSafe) {
+  constexpr int count = 4'000'000;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(safe_in_script(std::string(count, '<')).size(), count * std::string("\\u003c").size() + 2);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST(HeatMap, HasARowForEachPieceThatLooks) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+
 #include "metrics/text.h"
 
 namespace dragoman {
@@ -36,6 +38,15 @@ TEST(Tokenize13a, SplitsAHyphenOnlyAfterADigit) {
 
 TEST(Tokenize13a, UndoesMarkupOnce) {
   EXPECT_THAT(words(U"&quot;a&amp;lt;&gt;<skipped>", Tokenizer::thirteen_a), ElementsAre(U"\"", U"a", U"<", U">"));
+}
+
+TEST(Tokenize13a, TakesNoLongForALineOfMarkup) {
+  constexpr int count = 800'000;
+  std::u32string line;
+  for (int i = 0; i < count; ++i) line += U"&amp;";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(words(line, Tokenizer::thirteen_a), std::vector<std::u32string>(count, U"&"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST(Tokenize13a, LeavesPunctuationBeyondAscii) {
