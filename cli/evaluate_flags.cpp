@@ -87,7 +87,8 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .field = &O::tokenize,
                .value = "NAME",
                .group = figures,
-               .help = "tokenizer for BLEU: 13a is WMT's, none is for text that is already tokenised"},
+               .help = "tokenizer for BLEU: 13a is WMT's, zh its one for Chinese, none is for text that is already "
+                       "tokenised"},
               {.name = "lowercase",
                .field = &O::lowercase,
                .group = figures,

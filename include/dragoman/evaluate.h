@@ -13,9 +13,10 @@ class Engine;
 /// BLEU Scores"): equal names give equal scores.
 ///   thirteen_a  mteval-v13a of the NIST, which WMT reports: splits ASCII punctuation, keeps 1,000.5 whole
 ///   intl        mteval-v14's international tokenizer: splits the punctuation and symbols of all of Unicode
+///   zh          WMT's for translations into Chinese: every Chinese character is a word, the rest as with thirteen_a
 ///   character   every character is a word: for Chinese, Japanese and other scripts without spaces
 ///   none        words are separated by white space: for text that is tokenised already
-enum class Tokenizer { thirteen_a, intl, character, none };
+enum class Tokenizer { thirteen_a, intl, zh, character, none };
 
 /// The metrics of a corpus. chrf: chrF2. chrf_plus_plus: chrF2++. rouge: ROUGE-1, ROUGE-2 and ROUGE-L. exact: the share
 /// of lines that equal a reference. evalb: the F1 of constituents, for lines that are trees.

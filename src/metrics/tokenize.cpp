@@ -2,7 +2,11 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <functional>
+#include <utility>
+
+#include "metrics/text.h"
 
 namespace dragoman {
 namespace {
@@ -75,6 +79,15 @@ void replace_all(std::u32string& text, std::u32string_view from, std::u32string_
   text = out.append(text, copied);
 }
 
+// The rules of mteval-v13a for Western languages.
+std::u32string western(std::u32string_view line) {
+  std::u32string text = set_aside(line, is_punctuation_13a);
+  text = set_aside(text, std::not_fn(is_digit), is_period_or_comma, Aside::second);
+  text = set_aside(text, is_period_or_comma, std::not_fn(is_digit), Aside::first);
+  return set_aside(
+      text, is_digit, [](char32_t c) { return c == '-'; }, Aside::second);
+}
+
 std::u32string thirteen_a(std::u32string_view line) {
   std::u32string text(line);
   replace_all(text, U"<skipped>", U"");
@@ -86,11 +99,24 @@ std::u32string thirteen_a(std::u32string_view line) {
     replace_all(text, U"&lt;", U"<");
     replace_all(text, U"&gt;", U">");
   }
-  text = set_aside(U" " + text + U" ", is_punctuation_13a);
-  text = set_aside(text, std::not_fn(is_digit), is_period_or_comma, Aside::second);
-  text = set_aside(text, is_period_or_comma, std::not_fn(is_digit), Aside::first);
-  return set_aside(
-      text, is_digit, [](char32_t c) { return c == '-'; }, Aside::second);
+  return western(U" " + text + U" ");
+}
+
+// CJK ideographs, radicals, strokes, punctuation, phonetic and enclosed characters and full-width forms, dingbats and
+// other symbols. The range from U+2001 is U+20000 to U+2A6D6 as sacreBLEU writes and compares it.
+bool is_chinese(char32_t c) {
+  constexpr std::pair<char32_t, char32_t> ranges[] = {
+      {0x2001, 0x2a6d}, {0x2e80, 0x2fdf}, {0x2ff0, 0x303f}, {0x3100, 0x312f}, {0x31a0, 0x31bf},
+      {0x31c0, 0x31ef}, {0x3200, 0x33ff}, {0x3400, 0x4db5}, {0x4e00, 0x9fbb}, {0xf900, 0xfa2d},
+      {0xfa30, 0xfa6a}, {0xfa70, 0xfad9}, {0xfe10, 0xfe1f}, {0xfe30, 0xfe4f}, {0xff00, 0xffef}};
+  return std::ranges::any_of(ranges, [&](const auto& range) { return range.first <= c && c <= range.second; });
+}
+
+// Like international, adds no spaces around the line.
+std::u32string chinese(std::u32string_view line) {
+  while (!line.empty() && text::is_space(line.front())) line.remove_prefix(1);
+  while (!line.empty() && text::is_space(line.back())) line.remove_suffix(1);
+  return western(set_aside(line, is_chinese));
 }
 
 // Unlike thirteen_a, adds no spaces around the line, so a period after a number at the very end is not split off, as in
@@ -109,6 +135,8 @@ std::u32string tokenize(std::u32string_view text, Tokenizer tokenizer) {
       return thirteen_a(text);
     case Tokenizer::intl:
       return international(text);
+    case Tokenizer::zh:
+      return chinese(text);
     case Tokenizer::character:
       return set_aside(text, [](char32_t) { return true; });
     case Tokenizer::none:

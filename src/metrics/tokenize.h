@@ -10,6 +10,7 @@ namespace dragoman {
 inline std::span<const EnumName<Tokenizer>> enum_names(Tokenizer) {
   static constexpr EnumName<Tokenizer> names[] = {{Tokenizer::thirteen_a, "13a"},
                                                   {Tokenizer::intl, "intl"},
+                                                  {Tokenizer::zh, "zh"},
                                                   {Tokenizer::character, "char"},
                                                   {Tokenizer::none, "none"}};
   return names;

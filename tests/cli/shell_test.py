@@ -70,7 +70,7 @@ class OtherShells(unittest.TestCase):
     @needs("fish")
     def test_fish_offers_commands_options_and_values(self):
         for line, words in (("dragoman tr", {"train", "translate"}), ("dragoman translate --beam", {"--beam-size"}),
-                            ("dragoman evaluate --tokenize ", {"13a", "intl", "char", "none"}),
+                            ("dragoman evaluate --tokenize ", {"13a", "intl", "zh", "char", "none"}),
                             ("dragoman vocab ", {"train", "encode", "decode", "inspect"})):
             done = run("fish", "-N", "-c", f"source; complete -C '{line}'", text=said("completion", "fish"))
             self.assertEqual((done.returncode, done.stderr), (0, ""))

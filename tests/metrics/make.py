@@ -145,7 +145,7 @@ def figures(hypotheses, references):
     result = {}
     for case, lowercase in (("mixed", False), ("lower", True)):
         bleu = {t: BLEU(tokenize=t, lowercase=lowercase).corpus_score(hypotheses, references)
-                for t in ("13a", "intl", "char", "none")}
+                for t in ("13a", "intl", "zh", "char", "none")}
         result[case] = {
             "bleu": {t: {"score": b.score, "precisions": b.precisions, "brevity_penalty": b.bp,
                          "hypothesis_words": b.sys_len, "reference_words": b.ref_len} for t, b in bleu.items()},

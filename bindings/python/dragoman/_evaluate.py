@@ -21,7 +21,7 @@ def evaluate(
     """Scores translations as ``dragoman evaluate`` does, by the name of the metric.
 
     ``references`` are as many lines as hypotheses, or several such lists. ``metrics`` are of bleu, chrf, chrf++, ter,
-    rouge (which gives rouge1, rouge2 and rougeL), exact and evalb; ``tokenize`` is for BLEU: 13a, intl, char or none.
+    rouge (which gives rouge1, rouge2 and rougeL), exact and evalb; ``tokenize`` is for BLEU: 13a, intl, zh, char or none.
     """
     given = list_of(references, "references", "lines")
     one = all(isinstance(line, str) for line in given)
