@@ -10,8 +10,10 @@ namespace {
 
 void append(Translation& line, const Translation& part, const SearchOptions& options) {
   if (!line.text.empty() && !part.text.empty()) line.text += ' ';
-  for (const auto& [source, target] : part.links)
-    line.links.push_back({source, {line.text.size() + target.begin, line.text.size() + target.end}});
+  for (Link link : part.links) {
+    link.target = {line.text.size() + link.target.begin, line.text.size() + link.target.end};
+    line.links.push_back(link);
+  }
   line.text += part.text;
   line.log_prob += part.log_prob;
   line.length += part.length;

@@ -325,7 +325,8 @@ std::vector<Translation> Translator::best(Text text) {
   return line;
 }
 
-// Links each target token to the source token with the largest attention weight, except ends and language pieces.
+// Links each target token to the source token with the largest attention weight, and each source token that is left to
+// the target token with the largest weight, except ends and language pieces.
 std::vector<Link> Translator::links(const Text& text, size_t sentence, const Hypothesis& hypothesis,
                                     const Alignment& alignment) const {
   size_t first = 0;  // token of this sentence in the text
@@ -333,13 +334,22 @@ std::vector<Link> Translator::links(const Text& text, size_t sentence, const Hyp
   const size_t given = frames_of(first_.model->config()).source.before.size();
   const size_t tokens = text.sources[sentence].size();
   const auto ranges = vocabularies_.target.decode_with_offsets(hypothesis.ids).ranges;
+  const std::span sources = std::span(text.ranges).subspan(first, tokens);
   std::vector<Link> links;
+  std::vector<bool> linked(tokens);
+  std::vector<std::pair<float, size_t>> best(tokens, {0.f, SIZE_MAX});  // weight and number of a target token
   for (size_t target = 0; target < std::min(ranges.size(), size_t(alignment.targets())) && tokens > 0; ++target) {
-    const auto row = alignment.row(int64_t(target)).subspan(given, tokens);
-    const size_t source = first + size_t(std::ranges::max_element(row) - row.begin());
-    if (ranges[target].size() > 0 && text.ranges[source].size() > 0)
-      links.push_back({text.ranges[source], ranges[target]});
+    if (ranges[target].size() == 0) continue;
+    const auto weights = alignment.row(int64_t(target)).subspan(given, tokens);
+    const auto source = size_t(std::ranges::max_element(weights) - weights.begin());
+    if (sources[source].size() > 0) links.push_back({sources[source], ranges[target]});
+    linked[source] = true;
+    for (size_t s = 0; s < tokens; ++s)
+      if (weights[s] > best[s].first) best[s] = {weights[s], target};
   }
+  for (size_t s = 0; s < tokens; ++s)
+    if (!linked[s] && sources[s].size() > 0 && best[s].second != SIZE_MAX)
+      links.push_back({sources[s], ranges[best[s].second], true});
   return links;
 }
 

@@ -34,8 +34,9 @@ ordered_json linked_words(const std::string& sentence, const Translation& t) {
   const auto words = words_of(t.text);
   ordered_json all = ordered_json::array();
   for (const WordLink& link : word_links(sentence, {t.text, t.links}, words))
-    all.push_back({in_source[link.source.begin], in_source[link.source.end], in_target[words[link.begin].begin],
-                   in_target[words[link.end - 1].end]});
+    if (!link.second_choice)
+      all.push_back({in_source[link.source.begin], in_source[link.source.end], in_target[words[link.begin].begin],
+                     in_target[words[link.end - 1].end]});
   return all;
 }
 

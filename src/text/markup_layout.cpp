@@ -54,19 +54,26 @@ class Layout {
         free.end = begin;
       }
     std::fill(owner_.begin() + int64_t(within.begin), owner_.begin() + int64_t(within.end), none);
+    std::vector<size_t> rest;
     for (const size_t child : node.children)
-      if (tree_[child].kind == Kind::open) place_element(child, node, free);
+      if (tree_[child].kind == Kind::open && !place_element(child, node, scores(tree_[child], free), free))
+        rest.push_back(child);
+    std::erase_if(rest,
+                  [&](size_t child) { return place_element(child, node, scores(tree_[child], free, true), free); });
+    for (const size_t child : rest) place_alone(child, node, free);
     for (const size_t child : node.children)
       if (tree_[child].kind == Kind::alone) place_alone(child, node, free);
   }
 
-  void place_element(size_t child, const MarkupNode& node, WordRange free) {
+  // false: no word for the element.
+  bool place_element(size_t child, const MarkupNode& node, const std::vector<int>& scores, WordRange free) {
     const MarkupNode& element = tree_[child];
     const bool is_all = element.source.size() > 0 && element.source == node.source;
-    const WordRange words = is_all ? free : best_run(scores(element, free), free);
-    if (words.empty()) return place_alone(child, node, free);
+    const WordRange words = is_all ? free : best_run(scores, free);
+    if (words.empty()) return false;
     set(child, words, {2 * words.begin + 1, 2 * words.end});
     std::fill(owner_.begin() + int64_t(words.begin), owner_.begin() + int64_t(words.end), child);
+    return true;
   }
 
   void place_alone(size_t child, const MarkupNode& node, WordRange free) {
@@ -80,7 +87,7 @@ class Layout {
   size_t gap_before(size_t at, const MarkupNode& node, WordRange free) const {
     const WordLink* next = nullptr;
     for (const WordLink& link : links_)
-      if (link.source.end > at && link.source.begin < node.source.end)
+      if (!link.second_choice && link.source.end > at && link.source.begin < node.source.end)
         if (!next || link.source.begin < next->source.begin) next = &link;
     const size_t word = next ? std::clamp(next->begin, free.begin, free.end) : free.end;
     if (word == free.end) return 2 * word;
@@ -91,7 +98,7 @@ class Layout {
   size_t gap_behind(size_t at, const MarkupNode& node, WordRange free) const {
     const WordLink* last = nullptr;
     for (const WordLink& link : links_)
-      if (link.source.begin < at && link.source.end > node.source.begin)
+      if (!link.second_choice && link.source.begin < at && link.source.end > node.source.begin)
         if (!last || link.source.end > last->source.end) last = &link;
     const size_t word = last ? std::clamp(last->end, free.begin, free.end) : free.begin;
     if (word == free.begin) return 2 * word;
@@ -99,9 +106,10 @@ class Layout {
   }
 
   // 1 for each word that is linked from inside the node, -1 for one that is linked from outside only.
-  std::vector<int> scores(const MarkupNode& node, WordRange words) const {
+  std::vector<int> scores(const MarkupNode& node, WordRange words, bool second_choice = false) const {
     std::vector<int> scores(words.empty() ? 0 : words.end - words.begin);
     for (const WordLink& link : links_) {
+      if (link.second_choice != second_choice) continue;
       const bool is_inside = overlap(link.source, node.source);
       for (size_t w = std::max(link.begin, words.begin); w < std::min(link.end, words.end); ++w) {
         int& score = scores[w - words.begin];

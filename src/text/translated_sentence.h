@@ -9,6 +9,7 @@ namespace dragoman {
 /// An aligned pair of words or pieces: bytes of a sentence, and of its translation.
 struct Link {
   ByteRange source, target;
+  bool second_choice = false;  // for a source piece that no target piece is aligned with: the likeliest target piece
 };
 
 struct TranslatedSentence {

@@ -69,9 +69,9 @@ std::vector<WordLink> word_links(std::string_view sentence, const TranslatedSent
     const size_t count = source.end - source.begin;
     if (count > 1 && count == target.end - target.begin)
       for (size_t i = 0; i < count; ++i)
-        links.push_back({source_words[source.begin + i], target.begin + i, target.begin + i + 1});
+        links.push_back({source_words[source.begin + i], target.begin + i, target.begin + i + 1, link.second_choice});
     else
-      links.push_back({range, target.begin, target.end});
+      links.push_back({range, target.begin, target.end, link.second_choice});
   }
   return links;
 }

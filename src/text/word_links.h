@@ -14,6 +14,7 @@ std::vector<ByteRange> words_of(std::string_view text);
 struct WordLink {
   ByteRange source;
   size_t begin, end;
+  bool second_choice = false;  // as in Link
 };
 
 /// Maps links to the words of the translation that they touch; links that touch none, and those from blanks, are
