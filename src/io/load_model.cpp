@@ -8,12 +8,13 @@
 namespace dragoman {
 namespace {
 
-// Packing rounds weights of products. A table that is also looked up is rounded here, so that a model gives the same
-// translations whether it is rounded on loading or stored in 8 bits.
+// Packing rounds weights of products. What is looked up and stored in 8 bits by `dragoman quantize` is rounded here, so
+// that a model gives the same translations whether it is rounded on loading or stored in 8 bits.
 void round_tables(const Parameters& parameters, size_t buffer, const Tensor& values, const SafetensorsFile& file) {
+  if (parameters.use_of(buffer) == Parameters::Use::product) return;
   const Tensor host = values.on_host();
   for (const auto& p : parameters.slices_of(buffer))
-    if (p.name.ends_with("embedding.weight") && file.get(p.name).dtype != DType::i8)
+    if (stored_in_int8(p.name, p.value) && file.get(p.name).dtype != DType::i8)
       round_in_place(p.slice_of(host), file.path() + ": " + p.name);
   values.assign(host);
 }

@@ -16,8 +16,8 @@ struct LoadedModel {
   std::unique_ptr<RoundedWeights> rounded = {};  // or null; a Transformer then keeps activations in 16 bits too
   TrainedLengths trained = {};
 };
-/// With `packed` I8, products are in 8 bits and embeddings are rounded to 8 bits. A float32 file and the file that
-/// `dragoman quantize` makes of it give exactly the same weights.
+/// With `packed` I8, products are in 8 bits and embeddings, like other matrices that are looked up, are rounded to 8
+/// bits. A float32 file and the file that `dragoman quantize` makes of it give exactly the same weights.
 LoadedModel load_model(const ModelFile& file, const Backend& backend, Arena& arena, DType packed = DType::f32);
 LoadedModel load_model(const std::string& path, const Backend& backend, Arena& arena, DType packed = DType::f32);
 
