@@ -150,8 +150,10 @@ std::vector<int32_t> Beam::decided() const {
 void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
   invariant(continuations.size() == live_.size() && !live_.empty(),
             "expected a list of continuations for each live hypothesis");
+  for (size_t i = 0; i < live_.size(); ++i)
+    if (continuations[i].empty()) end(live_[i].node, live_[i].log_prob);
   const auto candidates = best_candidates(continuations);
-  if (candidates.empty()) return end_all();
+  if (candidates.empty()) return live_.clear();
   const Width width = this->width();
   const bool free = costs_nothing();
   std::vector<Live> next;

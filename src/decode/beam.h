@@ -35,8 +35,8 @@ struct Hypothesis {
 /// The hypotheses of one sentence, extended by one token per step. By Marian's rule each hypothesis that ends narrows
 /// the beam by one, so a search is over when `beam_size` have ended. It stops earlier, with the same result, when no
 /// live hypothesis can still reach the n best. EndingRule describes the rules of other programs. At the length limit,
-/// or if no token may follow, live hypotheses end without </s>. Equal probabilities are ordered by hypothesis, then by
-/// id, so the result depends only on the arguments.
+/// and where no token may follow, live hypotheses end without </s>. Equal probabilities are ordered by hypothesis, then
+/// by id, so the result depends only on the arguments.
 class Beam {
  public:
   /// A hypothesis to continue: `parent` is its index in live() one step before, -1 at the start.

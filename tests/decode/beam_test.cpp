@@ -144,6 +144,28 @@ TEST(Beam, EndsWhereNoPieceMayFollow) {
   EXPECT_THAT(beam.best(), ElementsAre(Hypothesis{{a}, -1, -1, 1, {-1}}));
 }
 
+TEST(Beam, EndsAHypothesisThatNoPieceMayFollowWhileOthersContinue) {
+  const SearchOptions options{.beam_size = 3, .n_best = 3};
+  Beam beam(options, four_pieces);
+  advance(beam, {{{-1, -2, -3}, {a, b, 5}}});
+  advance(beam, {{{}, {}}, {{-1, -4}, {a, b}}, {{-1}, {b}}});
+  EXPECT_THAT(tokens(beam), ElementsAre(a, b)) << "the beam is narrower by one";
+  EXPECT_EQ(beam.live()[0].parent, 1);
+  advance(beam, {{{-1}, {eos}}, {{}, {}}});
+  EXPECT_THAT(beam.live(), SizeIs(0));
+  EXPECT_THAT(beam.best(),
+              ElementsAre(Hypothesis{{a}, -1, -1, 1, {-1}}, Hypothesis{{b, a}, -4, -4.0 / 3, 3, {-2, -1, -1}},
+                          Hypothesis{{5, b}, -4, -2, 2, {-3, -1}}));
+}
+
+TEST(Beam, MayEndBeforeItsFirstPiece) {
+  const SearchOptions options{.beam_size = 2};
+  Beam beam(options, four_pieces);
+  advance(beam, {{{}, {}}});
+  EXPECT_THAT(beam.live(), SizeIs(0));
+  EXPECT_THAT(beam.best(), ElementsAre(Hypothesis{{}, 0, 0, 1}));
+}
+
 TEST(Beam, AddsUpWhatEachModelSays) {
   const SearchOptions options{.beam_size = 1};
   Beam beam(options, four_pieces);
