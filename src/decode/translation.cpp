@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "decode/scoring.h"
-
 namespace dragoman {
 namespace {
 
-void append(Translation& line, const Translation& part, const SearchOptions& options) {
+void append(Translation& line, const Translation& part) {
   if (!line.text.empty() && !part.text.empty()) line.text += ' ';
   for (Link link : part.links) {
     link.target = {line.text.size() + link.target.begin, line.text.size() + link.target.end};
@@ -16,11 +14,11 @@ void append(Translation& line, const Translation& part, const SearchOptions& opt
   }
   line.text += part.text;
   line.log_prob += part.log_prob;
+  line.score += part.score;
   line.length += part.length;
   line.piece_log_probs.insert(line.piece_log_probs.end(), part.piece_log_probs.begin(), part.piece_log_probs.end());
   append(line.alignment, part.alignment);
   for (size_t m = 0; m < line.by_model.size(); ++m) line.by_model[m] += part.by_model[m];
-  if (line.length > 0) line.score = score(options, line.log_prob, line.length);
 }
 
 // The byte of a piece such as <0xE2>.
@@ -54,10 +52,10 @@ std::string beginning_of(const Vocabulary& target, std::span<const int32_t> ids)
   return text;
 }
 
-void append(std::vector<Translation>& line, std::vector<Translation> part, const SearchOptions& options) {
+void append(std::vector<Translation>& line, std::vector<Translation> part) {
   if (line.empty()) return line.swap(part);
   line.resize(std::max(line.size(), part.size()), line.back());
-  for (size_t rank = 0; rank < line.size(); ++rank) append(line[rank], part[std::min(rank, part.size() - 1)], options);
+  for (size_t rank = 0; rank < line.size(); ++rank) append(line[rank], part[std::min(rank, part.size() - 1)]);
 }
 
 }  // namespace dragoman

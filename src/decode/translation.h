@@ -29,7 +29,8 @@ std::vector<Translation> translations_of(const Vocabulary& target, std::vector<H
 std::string beginning_of(const Vocabulary& target, std::span<const int32_t> ids);
 
 /// Appends the n-best translations of a line's next segment to those of the segments before it, rank by rank; a shorter
-/// list repeats its last entry. A joined translation is scored as a single one.
-void append(std::vector<Translation>& line, std::vector<Translation> part, const SearchOptions& options);
+/// list repeats its last entry. Scores are added, so the joined list has the same order: the best translation of each
+/// segment comes first.
+void append(std::vector<Translation>& line, std::vector<Translation> part);
 
 }  // namespace dragoman

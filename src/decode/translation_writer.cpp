@@ -40,7 +40,7 @@ void TranslationWriter::write_text(const std::string& text, bool more) {
 }
 
 void TranslationWriter::write_scored(std::vector<Translation> best, bool more) {
-  append(line_, std::move(best), search_);
+  append(line_, std::move(best));
   if (more) return;
   if (search_.n_best > 0)
     for (const Translation& t : line_) out_.write(n_best_line(t));

@@ -307,6 +307,7 @@ void Translator::write_finished(const Flow& flow) {
 }
 
 std::vector<Translation> Translator::best(Text text) {
+  const size_t members = models_ > 1 ? models_ : 0;
   std::vector<Translation> line;
   for (size_t i = 0; i < text.found.size(); ++i) {
     std::vector<Alignment> alignments;
@@ -316,12 +317,13 @@ std::vector<Translation> Translator::best(Text text) {
       for (size_t rank = 0; rank < alignments.size(); ++rank)
         links.push_back(this->links(text, i, text.found[i][rank], alignments[rank]));
     auto translations = translations_of(vocabularies_.target, std::move(text.found[i]));
+    for (Translation& t : translations) t.by_model.resize(members);  // one without tokens has none
     for (size_t rank = 0; rank < links.size(); ++rank) translations[rank].links = std::move(links[rank]);
     for (size_t rank = 0; rank < alignments.size(); ++rank)
       translations[rank].alignment = LineAlignment(std::move(alignments[rank]), text.alignment);
-    append(line, std::move(translations), *text.search);
+    append(line, std::move(translations));
   }
-  if (line.empty()) line.emplace_back().by_model.resize(models_ > 1 ? models_ : 0);
+  if (line.empty()) line.emplace_back().by_model.resize(members);
   return line;
 }
 

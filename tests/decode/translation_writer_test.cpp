@@ -62,10 +62,20 @@ TEST_F(Writer, WritesWordScoresAsMarianDoes) {
   EXPECT_THAT(lines({{{second}}}), ElementsAre("0 |||  ||| WordScores= -3.00000 -1.00000 ||| F0= -4 ||| -2"));
 }
 
-TEST_F(Writer, ScoresAJoinedLineAsOne) {  // -5.5 over 5 pieces; the shorter list repeats its last
+TEST_F(Writer, AddsUpTheScoresOfAJoinedLine) {  // the shorter list repeats its last
   search.n_best = 2;
-  EXPECT_THAT(lines({{{first}, true}, {{second, first}}}),
-              ElementsAre("0 ||| ein Hund ||| F0= -5.5 ||| -1.1", "0 ||| ein Hund ein Hund ||| F0= -3 ||| -0.5"));
+  EXPECT_THAT(lines({{{first}, true}, {{first, second}}}),
+              ElementsAre("0 ||| ein Hund ein Hund ||| F0= -3 ||| -1", "0 ||| ein Hund ||| F0= -5.5 ||| -2.5"));
+}
+
+// Log-probabilities over the sum of the lengths would be -1.9 for the first and -1.2 for the second.
+TEST_F(Writer, WritesTheBestOfAJoinedLineFirst) {
+  const std::vector<Translation> begin = {{"a", -1, -1, 1, {}, {}}, {"b", -11, -1.1, 10, {}, {}}},
+                                 end = {{"c", -20, -2, 10, {}, {}}, {"d", -2.1, -2.1, 1, {}, {}}};
+  EXPECT_THAT(lines({{begin, true}, {end}}), ElementsAre("a c"));
+  search.n_best = 2;
+  EXPECT_THAT(lines({{begin, true}, {end}}),
+              ElementsAre("0 ||| a c ||| F0= -21 ||| -3", "0 ||| b d ||| F0= -13.1 ||| -3.2"));
 }
 
 }  // namespace
