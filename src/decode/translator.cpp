@@ -46,6 +46,11 @@ int32_t language_of(const Vocabulary& vocabulary, std::span<const int32_t> sourc
   return !source.empty() && names_target(vocabulary.piece(source[0])) ? source[0] : -1;
 }
 
+void join(std::string& text, const std::string& next) {
+  if (!text.empty() && !next.empty()) text += ' ';
+  text += next;
+}
+
 // Not every vocabulary ignores all of these characters.
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == std::string_view::npos; }
 
@@ -191,14 +196,12 @@ void Translator::answer(Pending& request) {
 void Translator::start(Text& text, std::vector<Sentence> sentences) {
   text.unfinished = sentences.size();
   text.found.resize(sentences.size());
-  text.beginnings.resize(sentences.size());
   text.tickets.reserve(sentences.size());
   text.on = &searches_.next();
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (shortlist_) sentences[i].constraints.push_back(shortlist_);
     if (text.alignment.kind != AlignmentStyle::none) text.sources.push_back(sentences[i].source);
-    const auto found = [this, &text, i](std::vector<Hypothesis> best) {
-      if (text.partial) text.beginnings[i] = vocabularies_.target.decode(best[0].ids);
+    const auto found = [&text, i](std::vector<Hypothesis> best) {
       text.found[i] = std::move(best);
       --text.unfinished;
     };
@@ -215,13 +218,11 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
 // Reports the beginning of the translation: all finished sentences and the beginning of the first unfinished one.
 Search::Partial Translator::report_beginning(Text& text, size_t sentence) const {
   return [this, &text, sentence](std::span<const int32_t> decided) {
-    text.beginnings[sentence] = beginning_of(vocabularies_.target, decided);
-    std::string all;
-    for (size_t i = 0; i < text.beginnings.size(); ++i) {
-      if (!all.empty() && !text.beginnings[i].empty()) all += ' ';
-      all += text.beginnings[i];
-      if (text.found[i].empty()) break;
-    }
+    for (; !text.found[text.leading].empty(); ++text.leading)
+      join(text.beginning, vocabularies_.target.decode(text.found[text.leading][0].ids));
+    if (sentence != text.leading) return;
+    std::string all = text.beginning;
+    join(all, beginning_of(vocabularies_.target, decided));
     if (all.size() <= text.reported.size() || !all.starts_with(text.reported)) return;
     text.partial(text.reported = std::move(all));
   };

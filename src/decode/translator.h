@@ -96,7 +96,8 @@ class Translator {
     Search* on = nullptr;                        // the search of its sentences
     std::vector<Search::Ticket> tickets;
     std::function<void(const std::string&)> partial;  // null: not requested
-    std::vector<std::string> beginnings;              // of each sentence
+    size_t leading = 0;                               // finished sentences at the beginning, of which
+    std::string beginning;                            // this is the translation
     std::string reported;                             // the beginning that `partial` last received
   };
   struct Pending {
