@@ -52,10 +52,13 @@ LineReader::LineReader(const std::string& path)
 bool LineReader::next(std::string& line) {
   bool more = false;
   if (!next_segment(line, longest_line, more)) return false;
-  if (more)
-    throw Error(fmt::format("{}: line {} is longer than {} MiB", name(), lines_, longest_line >> 20),
-                "expected text with one sentence per line; split the line");
+  if (more) throw too_long();
   return true;
+}
+
+Error LineReader::too_long() const {
+  return Error(fmt::format("{}: line {} is longer than {} MiB", name(), lines_, longest_line >> 20),
+               "expected text with one sentence per line; split the line");
 }
 
 bool LineReader::next_segment(std::string& part, size_t longest, bool& more) {

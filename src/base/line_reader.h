@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/file.h"
 
 namespace dragoman {
@@ -27,6 +28,8 @@ class LineReader {
   /// Reads the next line; false at the end. Error if it exceeds `longest_line` bytes. Blocks on a pipe when `ready()`
   /// would return false.
   bool next(std::string& line);
+  /// The error for the current line, if it exceeds `longest_line` bytes.
+  Error too_long() const;
 
   /// The same for lines that may not fit in memory: reads at most `longest` bytes (at least 8) of the next line. `more`
   /// says that the next call continues the line. The cut is at the last blank of the second half, which is dropped,

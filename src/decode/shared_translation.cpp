@@ -1,16 +1,29 @@
 #include "decode/shared_translation.h"
 
 #include "comm/shared_work.h"
+#include "decode/text_input.h"
 #include "decode/translation_writer.h"
 
 namespace dragoman {
 namespace {
 
-// Reads lines, with their line breaks; none at the end of the input. Waits only for the first line.
-std::vector<std::string> next_lines(LineReader& in, int64_t most) {
-  std::vector<std::string> lines;
+// The chunks of a line, each with a line break, as they travel to a rank. The last one begins with a blank, those
+// before it with '+'.
+std::string packed(const std::vector<std::string>& chunks) {
   std::string line;
-  while (int64_t(lines.size()) < most && (lines.empty() || in.ready()) && in.next(line)) lines.push_back(line + '\n');
+  for (size_t i = 0; i < chunks.size(); ++i) line += (i + 1 < chunks.size() ? '+' : ' ') + chunks[i] + '\n';
+  return line;
+}
+
+// Reads lines, packed; none at the end of the input. Waits only for the first line.
+std::vector<std::string> next_lines(TextInput& in, int64_t most, size_t most_bytes) {
+  std::vector<std::string> lines;
+  for (size_t bytes = 0; int64_t(lines.size()) < most && bytes < most_bytes && (lines.empty() || in.line_ready());) {
+    const std::vector<std::string> chunks = in.next_line();
+    if (chunks.empty()) break;
+    lines.push_back(packed(chunks));
+    bytes += lines.back().size();
+  }
   return lines;
 }
 
@@ -23,10 +36,12 @@ std::string translated(Translator& translator, const Share& share, const Transla
   LineCursor lines(share.text);
   translator.run({.ready = [] { return true; },
                   .next =
-                      [&](std::string& line, bool& more) {
+                      [&](std::string& text, bool& more) {
                         if (lines.at_end()) return false;
-                        line = lines.next();
-                        return more = false, true;
+                        const std::string_view chunk = lines.next();
+                        more = chunk[0] == '+';
+                        text = chunk.substr(1);
+                        return true;
                       },
                   .write = [&](auto best, bool more) { writer.write(std::move(best), more); },
                   .flush = [] {},
@@ -53,8 +68,9 @@ TranslatedLines translate_on_ranks(Communicator& ranks, Translator& translator, 
   int64_t lines = 0;
   Rounds rounds;
   if (files)
-    rounds.next = [&] {
-      auto next = next_lines(files->in, options.maxi_batch_lines * ranks.size());
+    rounds.next = [&, input = TextInput(files->in, options)]() mutable {
+      auto next =
+          next_lines(input, options.maxi_batch_lines * ranks.size(), TextInput::longest_chunk * size_t(ranks.size()));
       lines += int64_t(next.size());
       return next;
     };

@@ -17,9 +17,10 @@ struct TranslatedLines {
 };
 
 /// Translates a file on all ranks, which call it together with the same models and options: rank 0 reads the available
-/// lines, up to `maxi_batch_lines` per rank, and each rank translates consecutive lines with about equally many bytes.
-/// The output is the same as with one process; with several, lines are read as a whole. Returns the numbers of lines of
-/// all ranks, on rank 0. `files` is null on other ranks. Error for a line that must be read as a whole and is too long.
+/// lines, up to `maxi_batch_lines` and about a mebibyte per rank, and each rank translates consecutive lines with about
+/// equally many bytes. The output is the same as with one process, but a rank gets whole lines, so with several ranks
+/// those of more than LineReader::longest_line bytes are an Error. Returns the numbers of lines of all ranks, on rank
+/// 0. `files` is null on other ranks.
 TranslatedLines translate_on_ranks(Communicator& ranks, Translator& translator, const TranslateOptions& options,
                                    const SearchOptions& search, const SharedFiles* files);
 

@@ -2,22 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "align/model_alignment.h"
 #include "base/grouped.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "decode/split.h"
+#include "decode/text_input.h"
 #include "decode/translation_writer.h"
 #include "interop/languages.h"
 
 namespace dragoman {
 namespace {
 
-constexpr size_t longest_text = 1 << 20;  // bytes of a line read at once
-
-// A table of learned positions is finite, and the special pieces around a sentence use some of its rows.
+// A table of learned positions is finite, and the special pieces around a sentence use some of its rows. Where source
+// and translation are one sequence, half of the table is for each.
 int longest_segment(const TranslateOptions& options, std::span<const TranslatingModel> models) {
   int longest = options.max_length;
   for (const TranslatingModel& m : models) {
@@ -86,11 +85,10 @@ std::vector<std::string> Translator::translate(std::span<const std::string> line
 }
 
 int64_t Translator::translate(LineReader& in, LineWriter& out, const std::function<void(int64_t)>& written) {
-  // The forced prefix is at the end of the line, so such a line must be read as a whole.
-  const size_t longest = options_.force_decode ? std::numeric_limits<size_t>::max() : longest_text;
+  TextInput input(in, options_);
   TranslationWriter writer(out, options_, *search_options_);
-  run({.ready = [&] { return in.ready(longest); },
-       .next = [&](std::string& text, bool& more) { return in.next_segment(text, longest, more); },
+  run({.ready = [&] { return input.ready(); },
+       .next = [&](std::string& text, bool& more) { return input.next(text, more); },
        .write = [&](auto best, bool more) { writer.write(std::move(best), more); },
        .flush =
            [&] {

@@ -142,6 +142,19 @@ class Ranks(RanksCase):
         self.call(folder, "translate -m m.safetensors --quiet -i none -o several --processes 3")
         self.assertEqual((folder / "several").read_bytes(), b"")
 
+    def test_long_lines_are_cut_as_by_one_process(self):
+        folder = self.fresh("long lines")
+        self.call(folder, RUN + " --after 40u")
+        text = f"blue\nred old{' ' * 1_200_000}new red\n\n{' ' * 1_200_000}\nold\n"  # more than is read at once
+        (folder / "lines").write_text(text, encoding="utf-8")
+        for options in ("", " --n-best 2 -b 2", " --output-sampling full --seed 3 --word-scores", " --force-decode"):
+            command = "translate -m m.safetensors --quiet -i lines" + options
+            one, several = (self.call(folder, command + way).stdout for way in ("", " --processes 2"))
+            self.assertEqual(one, several, options)
+        (folder / "lines").write_text(f"red\n{' ' * (17 << 20)}a\n", encoding="utf-8")
+        done = self.call(folder, "translate -m m.safetensors --quiet -i lines --processes 2", expected=2)
+        self.assertIn("lines: line 2 is longer than 16 MiB", done.stderr)
+
     def test_scoring_is_shared_in_order(self):
         folder = self.fresh("score")
         self.call(folder, RUN + " --after 40u")
