@@ -21,8 +21,9 @@ int longest_segment(const TranslateOptions& options, std::span<const Translating
   int longest = options.max_length;
   for (const TranslatingModel& m : models) {
     const ModelConfig& config = m.model->config();
-    if (config.positions == Positions::learned)
-      longest = std::min(longest, config.max_positions - int(source_frame(config).size()));
+    if (config.positions != Positions::learned) continue;
+    const int table = config.type == ModelType::decoder_only ? config.max_positions / 2 : config.max_positions;
+    longest = std::min(longest, std::max(1, table - int(source_frame(config).size())));
   }
   return longest;
 }

@@ -13,8 +13,10 @@ inline const Vocabulary& tiny_vocabulary() {
 
 /// A Transformer with random weights over that vocabulary of 340 pieces, including bytes: it can produce any text.
 struct TinyModel {
-  explicit TinyModel(Positions positions = Positions::sinusoidal, int max_positions = 1024)
-      : config{.dim = 16,
+  explicit TinyModel(Positions positions = Positions::sinusoidal, int max_positions = 1024,
+                     ModelType type = ModelType::transformer)
+      : config{.type = type,
+               .dim = 16,
                .encoder_layers = 1,
                .decoder_layers = 1,
                .heads = 2,

@@ -268,32 +268,6 @@ TEST_F(TranslatorTest, LosesNoLineThatWasDoneWhenASearchFails) {
   }
 }
 
-TEST_F(TranslatorTest, TranslatesALongLineInParts) {
-  options.no_spm_encode = true;
-  options.max_length = 3;
-  const auto parts = translate({"▁a b .", "▁the ▁a a"});
-  EXPECT_THAT(translate({"▁a b . ▁the ▁a a"}), ElementsAre(parts[0] + " " + parts[1]));
-}
-
-TEST_F(TranslatorTest, JoinsALineThatComesInParts) {
-  const auto apart = translate({"Where is the castle?", "How much is a ticket?"});
-  size_t read = 0;
-  std::vector<std::string> texts;
-  std::vector<bool> mores;
-  const std::vector<std::string> parts = {"Where is the castle?", " ", "How much is a ticket?", "Where is the castle?"};
-  Translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search)
-      .run({.ready = [] { return true; },
-            .next =
-                [&](std::string& text, bool& more) {
-                  more = read < 2;
-                  return read < parts.size() && (text = parts[read++], true);
-                },
-            .write = [&](const auto& best, bool more) { texts.push_back(best[0].text), mores.push_back(more); },
-            .flush = [] {}});
-  EXPECT_THAT(texts, ElementsAre(apart[0], "", apart[1], apart[0]));
-  EXPECT_THAT(mores, ElementsAre(true, true, false, false));
-}
-
 TEST_F(TranslatorTest, BeginsATranslationAsItsLineSays) {
   options.force_decode = true;
   const auto found = translate({"Where is the castle?\tWo ist", "Where is the castle?", "Where is the castle?\t \t ",
@@ -344,15 +318,6 @@ TEST_F(TranslatorTest, DrawsTheSameForALineWhateverTheBatch) {
   options.maxi_batch_lines = 2;
   options.mini_batch_words = 1;
   EXPECT_EQ(translate(lines), together);
-}
-
-TEST_F(TranslatorTest, StaysWithinATableOfLearnedPositions) {
-  TinyModel learned(Positions::learned, 8);
-  const std::vector<std::string> line = {"▁a b . ▁a ▁the a b ▁a c"}, parts = {"▁a b . ▁a ▁the a b", "▁a c"};
-  options.no_spm_encode = true;
-  Translator translator(learned.cx, *learned.model, learned.vocabularies, options, search);
-  const auto expected = translator.translate(parts);
-  EXPECT_THAT(translator.translate(line), ElementsAre(expected[0] + " " + expected[1]));
 }
 
 TEST_F(TranslatorTest, WritesALineBeforeItWaitsForTheNext) {
