@@ -81,5 +81,13 @@ TEST_F(NamedLanguage, LeavesLinksWithTheWordsOfTheText) {
   EXPECT_EQ(found, expected);
 }
 
+TEST_F(NamedLanguage, LeavesNoWordWithoutALink) {
+  const std::string text = "a house b c d e f g";
+  std::vector<bool> linked(text.size());
+  for (const Link& link : answer({.text = text, .alignment = true}).links)
+    std::fill(linked.begin() + int64_t(link.source.begin), linked.begin() + int64_t(link.source.end), true);
+  for (size_t at = 0; at < text.size(); ++at) EXPECT_TRUE(linked[at] || text[at] == ' ') << text << ", byte " << at;
+}
+
 }  // namespace
 }  // namespace dragoman

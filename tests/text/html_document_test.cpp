@@ -135,6 +135,18 @@ TEST(HtmlDocument, FollowsTheMajorityOfLinks) {
   EXPECT_EQ(document.assemble(Translations{gap}), "<b>B x C</b> y");
 }
 
+TEST(HtmlDocument, TakesLinksOfSecondChoiceOnlyForElementsWithoutOthers) {
+  const Document document = html("a <b>b</b> <i>c</i> d");
+  const auto assembled = [&](size_t second_choice) {
+    const auto link = [](size_t from, size_t to) { return Link{{from, from + 1}, {to, to + 1}}; };
+    return document.assemble(Translations{
+        {"A C D", {link(0, 0), {{2, 3}, {second_choice, second_choice + 1}, true}, link(4, 2), link(6, 4)}}});
+  };
+  EXPECT_EQ(assembled(0), "<b>A</b> <i>C</i> D");
+  EXPECT_EQ(assembled(2), "A <b></b><i>C</i> D") << "the word of another element";
+  EXPECT_EQ(assembled(4), "A <i>C</i> <b>D</b>");
+}
+
 TEST(HtmlDocument, TakesALinkToAPartOfACharacterForOneToAllOfIt) {
   const Document document = html("a <b>b</b>");
   for (const ByteRange part : {ByteRange{3, 4}, ByteRange{2, 3}}) {

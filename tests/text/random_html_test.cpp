@@ -111,7 +111,7 @@ TranslatedSentence nonsense(const std::string& sentence, Random& random) {
     return ByteRange{begin, begin + random() % 5};
   };
   for (auto count = random() % 8; count > 0; --count)
-    translation.links.push_back({range(sentence.size()), range(translation.text.size())});
+    translation.links.push_back({range(sentence.size()), range(translation.text.size()), random() % 4 == 0});
   return translation;
 }
 
