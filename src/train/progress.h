@@ -24,7 +24,8 @@ struct Progress {
   int64_t rollbacks = 0;               // rollbacks to a checkpoint after too many skipped updates; each halves the rate
   double halved_rate = 0;              // the --learn-rate that they halve; 0: none
   LossScale loss_scale;                // in float16 training; else 1
-  int64_t stalled = 0;                 // validations in a row without improvement of the first metric
+  int64_t stalled = 0;                 // validations in a row without improvement of the first metric, …
+  std::string deciding;                // … which was this one; empty: unknown
   std::map<std::string, double> best;  // by metric name: a later run may use other metrics
   std::map<std::string, double> kept;  // of the --keep-best files: behind `best` if one could not be written
   std::map<std::string, std::string> measured;  // what the values of `best` measure: Validation::fingerprint

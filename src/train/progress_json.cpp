@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// Reads numbers from a state's JSON and checks their ranges.
+// Reads numbers and texts from a state's JSON and checks their ranges.
 class Numbers {
  public:
   Numbers(const json& in, const std::string& path) : in_(in), path_(path) {}
@@ -38,12 +38,11 @@ class Numbers {
     const json& values = get(key);
     if (!values.is_object()) complain(key, values, "an object");
     std::map<std::string, std::string> texts;
-    for (const auto& [name, value] : values.items()) {
-      if (!value.is_string()) complain(key + "." + name, value, "a text");
-      texts[name] = value.get<std::string>();
-    }
+    for (const auto& [name, value] : values.items()) texts[name] = text_in(key + "." + name, value);
     return texts;
   }
+
+  std::string text(const char* key) const { return text_in(key, get(key)); }
 
   LossScale loss_scale() const {
     constexpr double largest_scale = 0x1p127;
@@ -73,6 +72,11 @@ class Numbers {
     const double number = value.is_number() ? value.get<double>() : std::nan("");
     if (!(number >= low && number <= high)) complain(key, value, fmt::format("a number from {} to {}", low, high));
     return number;
+  }
+
+  std::string text_in(const std::string& key, const json& value) const {
+    if (!value.is_string()) complain(key, value, "a text");
+    return value.get<std::string>();
   }
 
   [[noreturn]] void complain(const std::string& key, const json& value, const std::string& expected) const {
@@ -106,6 +110,7 @@ std::string to_json(const StoredProgress& stored) {
               {"adam_steps", stored.adam_steps}};
   if (p.kept != p.best) out["kept"] = p.kept;
   if (!p.measured.empty()) out["measured"] = p.measured;
+  if (!p.deciding.empty()) out["deciding"] = p.deciding;
   if (p.rollbacks > 0) out["halved_rate"] = p.halved_rate;
   return out.dump();
 }
@@ -128,6 +133,7 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   p.best = numbers.figures("best");
   p.kept = in.contains("kept") ? numbers.figures("kept") : p.best;
   if (in.contains("measured")) p.measured = numbers.texts("measured");
+  if (in.contains("deciding")) p.deciding = numbers.text("deciding");
   p.position = {numbers.count("epoch"), numbers.count("batch")};
   const Baseline baseline{numbers.number("baseline", 0, 0, std::numeric_limits<double>::max())};
   return {p, numbers.count("adam_steps"), baseline};

@@ -44,7 +44,9 @@ void Trainer::validate() {
       progress_.best[figure.metric] = figure.value;
       progress_.measured[figure.metric] = validation_.fingerprint(metric_of(figure));
     }
-    if (figure.decides) progress_.stalled = figure.better ? 0 : progress_.stalled + 1;
+    if (!figure.decides) continue;
+    progress_.stalled = figure.better ? 0 : progress_.stalled + 1;
+    progress_.deciding = figure.metric;
   }
   validated_ = progress_.updates;
   validation.stalled = progress_.stalled;
@@ -71,9 +73,15 @@ void Trainer::validate_at_end() {
   progress_ = before;
 }
 
-// Figures of another validation text or of another search cannot be compared with those of this call.
+// Figures of another metric, of another validation text or of another search cannot be compared with those of this
+// call.
 void Trainer::forget_incomparable() {
   if (!validation_.exists()) return;
+  const std::string deciding(name_of(setup_.training.valid_metrics[0]));
+  if (progress_.stalled > 0 && !progress_.deciding.empty() && progress_.deciding != deciding) {
+    log_info("{} decides early stopping, {} did before: no validation is stalled", deciding, progress_.deciding);
+    progress_.stalled = 0;
+  }
   for (const ValidMetric metric : setup_.training.valid_metrics) {
     const std::string name(name_of(metric)), now = validation_.fingerprint(metric);
     const auto best = progress_.best.find(name);

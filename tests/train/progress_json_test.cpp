@@ -43,6 +43,14 @@ TEST(ProgressJson, KeepsWhatItsBestValuesMeasure) {
   EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'measured.bleu' is 3 in its progress, expected a text"));
 }
 
+TEST(ProgressJson, KeepsWhichMetricDecides) {
+  EXPECT_EQ(progress_from(to_json(StoredProgress{{.deciding = "bleu"}, 0, {}}), "m.state").progress.deciding, "bleu");
+  EXPECT_EQ(progress_from(sound().dump(), "m.state").progress.deciding, "") << "a state of an older version";
+  json damaged = sound();
+  damaged["deciding"] = 3;
+  EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'deciding' is 3 in its progress, expected a text"));
+}
+
 TEST(ProgressJson, RefusesCountsThatNoRunHas) {
   for (const char* key : {"updates", "target_tokens", "sentences", "epoch_sentences", "skipped", "skipped_in_a_row",
                           "rollbacks", "loss_scale_since", "stalled", "epoch", "batch", "adam_steps"})

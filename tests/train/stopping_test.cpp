@@ -146,6 +146,19 @@ TEST(EarlyStopping, ForgetsTheBestOfAMetricThatIsNoLongerRequested) {
   EXPECT_GT(p.best.at("perplexity"), p.best.at("cross-entropy"));
 }
 
+TEST(EarlyStopping, CountsAgainForAnotherFirstMetric) {
+  ToyRun run;
+  run.setup.optimizer.learn_rate = 0;
+  run.setup.training.valid_metrics = {ValidMetric::perplexity, ValidMetric::cross_entropy};
+  run.setup.training.valid_freq = {2, Frequency::updates};
+  EXPECT_EQ(run.train_until(6).stalled, 2);
+  run.setup.training.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::perplexity};
+  run.setup.training.early_stopping = 2;
+  EXPECT_EQ(run.train_until(20).updates, 10) << "two validations later";
+  EXPECT_THAT(run.log.text(), HasSubstr("cross-entropy decides early stopping, perplexity did before: no validation is "
+                                        "stalled"));
+}
+
 TEST(EarlyStopping, IsOffForZero) {
   ToyRun run;
   run.setup.optimizer.learn_rate = 0;
