@@ -72,6 +72,7 @@ int64_t free_space(const std::string& file) {
 }
 
 ModelLock::ModelLock(const std::string& model) : path_(model + ".lock") {
+  require_writable("model", model);
   for (;;) {
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     const int problem = file_ < 0 ? errno : is_regular(file_) ? 0 : ELOOP;

@@ -83,6 +83,12 @@ TEST(ModelLock, IsARegularFileOrAnError) {
   EXPECT_EQ(folder.files(), 4);
 }
 
+TEST(ModelLock, NeedsTheFolderOfTheModel) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(message_of([&] { ModelLock lock(folder / "nod/m"); }),
+            fmt::format("--model {0}/m: there is no folder {0}\nhint: mkdir -p {0}", folder / "nod"));
+}
+
 TEST(NumberedCheckpoints, LeaveAFolderOfSuchANameAlone) {
   const TemporaryFolder folder;
   fs::create_directories(folder / "m.update1.safetensors/inner");
