@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/error.h"
 #include "base/grouped.h"
@@ -75,14 +76,21 @@ std::string model_beside(std::string state) {
 void add_progress(Description& d, const Json& progress) {
   d.json["progress"] = progress;
   d.page.heading("Progress");
-  const auto add = [&](const char* label, const char* key, int64_t more) {
-    if (const auto found = progress.find(key); found != progress.end() && found->is_number_integer())
-      d.page.fact(label, grouped(found->get<int64_t>() + more));
+  const auto number = [&](const char* key) -> std::optional<int64_t> {
+    const auto found = progress.find(key);
+    if (found == progress.end() || !found->is_number_integer()) return std::nullopt;
+    return found->get<int64_t>();
   };
-  add("updates", "updates", 0);
-  add("epoch", "epoch", 1);  // counted from 0 in the file
-  add("sentences", "sentences", 0);
-  add("target tokens", "target_tokens", 0);
+  const auto add = [&](const char* label, std::optional<int64_t> value) {
+    if (value) d.page.fact(label, grouped(*value));
+  };
+  add("updates", number("updates"));
+  // The file counts from 0, and at the end of an epoch it has the beginning of the next one.
+  const auto epoch = number("epoch");
+  const bool ended = epoch > 0 && number("batch") == 0;
+  add("epoch", epoch && !ended ? *epoch + 1 : epoch);
+  add("sentences", number("sentences"));
+  add("target tokens", number("target_tokens"));
 }
 
 Description describe_state(const SafetensorsFile& file) {

@@ -85,6 +85,16 @@ TEST_F(InspectCommand, RecognisesATrainingStateAndNamesItsModel) {
   EXPECT_EQ(json_of({.model = folder / "m.state.safetensors"})["progress"]["updates"], 1200);
 }
 
+TEST_F(InspectCommand, CountsEpochsAsTheLogDoes) {
+  const auto epoch = [&](const char* progress) {
+    write_safetensors(folder / "m.state", {}, {{"format", "dragoman-state"}, {"version", "2"}, {"progress", progress}});
+    const std::string page = output_of({.model = folder / "m.state"});
+    return page.substr(page.find("epoch"), page.find("\n", page.find("epoch")) - page.find("epoch"));
+  };
+  EXPECT_EQ(epoch(R"({"epoch":2,"batch":7})"), "epoch      3");
+  EXPECT_EQ(epoch(R"({"epoch":3,"batch":0})"), "epoch      3") << "its end";
+}
+
 TEST_F(InspectCommand, ListsTheTensorsOfAnotherProgramsFile) {
   const InspectOptions options{.model = source_dir() + "/tests/io/python.safetensors"};
   EXPECT_THAT(output_of(options), HasSubstr("not a dragoman model"));
