@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/grouped.h"
 #include "explain/rollout.h"
 
 namespace dragoman {
@@ -28,12 +29,15 @@ std::string names_of(const std::map<AttentionSite, int>& sites) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::string numbers_of(int count) { return count == 1 ? "0" : fmt::format("0 to {}", count - 1); }
+
 void check_numbers(const AttentionChoice& choice, int layers, int heads) {
   for (const int n : choice.layers)
-    require(-layers <= n && n < layers, "--layers {}: the model has {} layers, expected 0 to {}, or -1 for the last", n,
-            layers, layers - 1);
+    require(-layers <= n && n < layers, "--layers {}: the model has {}, numbered {}; -1 is the last", n,
+            counted(layers, "layer"), numbers_of(layers));
   for (const int n : choice.heads)
-    require(n < heads, "--heads {}: the model has {} heads per layer, expected 0 to {}", n, heads, heads - 1);
+    require(n < heads, "--heads {}: the model has {} per layer, numbered {}", n, counted(heads, "head"),
+            numbers_of(heads));
 }
 
 // `maps` show which attentions the model has.

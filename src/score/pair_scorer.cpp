@@ -4,6 +4,7 @@
 
 #include "backend/registry.h"
 #include "base/error.h"
+#include "base/grouped.h"
 #include "interop/open_model.h"
 
 namespace dragoman {
@@ -16,10 +17,10 @@ void require_short(std::span<const IdPair> pairs, const SentenceFrames& frames, 
     for (const auto& [side, pieces] : {std::pair(0, pairs[i].source.size() - frames.source.size()),
                                        std::pair(1, pairs[i].target.size() - frames.target.size())})
       if (pieces > size_t(max_length))
-        throw Error(
-            fmt::format("{}, line {}: {} {} pieces, more than --max-length {}", origin.target,
-                        origin.lines_before + int64_t(i) + 1, side == 0 ? "its source has" : "has", pieces, max_length),
-            "split it, or raise --max-length if there is enough memory");
+        throw Error(fmt::format("{}, line {}: {} {} pieces, more than --max-length {}", origin.target,
+                                origin.lines_before + int64_t(i) + 1, side == 0 ? "its source has" : "has",
+                                grouped(int64_t(pieces)), max_length),
+                    "split it, or raise --max-length if there is enough memory");
 }
 
 }  // namespace

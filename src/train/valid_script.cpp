@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -52,11 +53,19 @@ Output run(const std::string& command) {
   return {pclose(pipe), text};
 }
 
+std::string first_line(const std::string& text) {
+  constexpr const char* blanks = " \t\r\n";
+  const size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string::npos) return "";
+  std::string line = text.substr(begin, std::min<size_t>(200, text.find('\n', begin) - begin));
+  return line.erase(line.find_last_not_of(blanks) + 1);
+}
+
 std::string failure_of(const Output& output) {
   if (output.status == -1) return "cannot be started";
   if (WIFSIGNALED(output.status)) return fmt::format("was killed by signal {}", WTERMSIG(output.status));
   if (WEXITSTATUS(output.status) != 0) return fmt::format("failed with exit code {}", WEXITSTATUS(output.status));
-  return fmt::format("printed no number, but '{}'", output.text.substr(0, 200));
+  return fmt::format("printed no number, but '{}'", first_line(output.text));
 }
 
 }  // namespace
@@ -68,7 +77,10 @@ void require_program(const ValidScript& script) {
   if (path && access(program.c_str(), F_OK) == 0)
     throw Error(fmt::format("--valid-script-path {}: the file is not executable", script.command),
                 fmt::format("chmod +x {0}, or give --valid-script-path \"bash {0}\"", program));
-  throw Error(fmt::format("--valid-script-path {}: there is no such program", script.command), "give its full path");
+  const bool here = !path && access(program.c_str(), F_OK) == 0;
+  throw Error(fmt::format("--valid-script-path {}: there is no such program", script.command),
+              here ? fmt::format("the file in the current folder is --valid-script-path \"./{}\"", script.command)
+                   : "give its full path");
 }
 
 std::optional<double> judge(const ValidScript& script, const std::string& translations) {

@@ -223,7 +223,7 @@ class Explaining(unittest.TestCase):
         self.assertTrue(self.succeed("explain --positions").startswith("<!DOCTYPE html>"))
 
     def test_options_that_make_no_sense_are_refused(self):
-        for command, message in (("explain -m m --layers 1", "--layers 1: the model has 1 layers"),
+        for command, message in (("explain -m m --layers 1", "--layers 1: the model has 1 layer, numbered 0"),
                                  ("explain -m m --heads 0 --method rollout", "--heads contradicts --method rollout"),
                                  ("explain -m m -i s -t s t", "--input and --train-sets: give one"),
                                  ("explain -m m -t s t -b 2", "--beam-size 2 is for --input"),

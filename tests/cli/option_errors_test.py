@@ -120,8 +120,8 @@ PROVOKED = {
     "--beam-size … is for --input, --train-sets are not translated": "explain -m m -t s t -b 2",
     "--heads contradicts --method rollout, which uses the mean of all heads":
         "explain -m m --method rollout --heads 0",
-    "--layers …: the model has … layers, expected 0 to …, or -1 for the last": "explain -m m --layers 9",
-    "--heads …: the model has … heads per layer, expected 0 to …": "explain -m m --heads 9",
+    "--layers …: the model has …, numbered …; -1 is the last": "explain -m m --layers 9",
+    "--heads …: the model has … per layer, numbered …": "explain -m m --heads 9",
     "--sites …: a model of type … has only …": "explain -m alone --sites cross",
     "--method rollout needs a model in which only attention moves information between positions; this one has only … attention":
         "explain -m recurrent --method rollout",

@@ -95,9 +95,9 @@ TEST_F(Explaining, ShowsWhatIsChosen) {
 }
 
 TEST_F(Explaining, RefusesWhatTheModelDoesNotHave) {
-  expect_refused({.layers = {1}}, "--layers 1: the model has 1 layers, expected 0 to 0, or -1 for the last");
+  expect_refused({.layers = {1}}, "--layers 1: the model has 1 layer, numbered 0; -1 is the last");
   expect_refused({.layers = {-2}}, "--layers -2");
-  expect_refused({.heads = {2}}, "--heads 2: the model has 2 heads per layer, expected 0 to 1");
+  expect_refused({.heads = {2}}, "--heads 2: the model has 2 heads per layer, numbered 0 to 1");
 }
 
 TEST_F(Explaining, RefusesToFollowWhatIsNotAttention) {

@@ -60,7 +60,9 @@ TEST_F(Script, ThatFailsGivesNoFigureButAWarning) {
   EXPECT_EQ(judge({write("killed", "kill -9 $$"), {}}, "file"), std::nullopt);
   EXPECT_THAT(run.log.text(), HasSubstr("the script failed with exit code 137"));
   EXPECT_EQ(judge({write("mute", "echo no figure today"), {}}, "file"), std::nullopt);
-  EXPECT_THAT(run.log.text(), HasSubstr("the script printed no number, but 'no figure today"));
+  EXPECT_THAT(run.log.text(), HasSubstr("the script printed no number, but 'no figure today'; training continues"));
+  EXPECT_EQ(judge({write("wordy", "echo; echo ' none '; echo at all"), {}}, "file"), std::nullopt);
+  EXPECT_THAT(run.log.text(), HasSubstr("the script printed no number, but 'none'; training continues"));
 }
 
 TEST_F(Script, MustBeAProgram) {
@@ -72,6 +74,14 @@ TEST_F(Script, MustBeAProgram) {
   EXPECT_THAT(complaint("no-such-program"), HasSubstr("--valid-script-path no-such-program: there is no such program"));
   EXPECT_THAT(complaint(run.files.path("nowhere.sh")),
               AllOf(HasSubstr("there is no such program"), HasSubstr("hint: give its full path")));
+  {
+    const std::filesystem::path before = std::filesystem::current_path();
+    write("here.sh", "echo 1");
+    std::filesystem::current_path(run.files.path("."));
+    const std::string said = complaint("here.sh --all");
+    std::filesystem::current_path(before);
+    EXPECT_THAT(said, HasSubstr("hint: the file in the current folder is --valid-script-path \"./here.sh --all\""));
+  }
   const std::string plain = run.files.write("plain.sh", "echo 1\n");
   EXPECT_THAT(complaint(plain), AllOf(HasSubstr("the file is not executable"), HasSubstr("hint: chmod +x " + plain)));
 }
