@@ -188,6 +188,14 @@ void check_schedule(const TrainOptions& o, Findings& findings) {
                   "--lr-schedule noam divides by --lr-warmup, which is 0");
 }
 
+// A metric may be given twice, also by another name.
+void drop_repeated_metrics(TrainOptions& o) {
+  std::vector<ValidMetric> unique;
+  for (const ValidMetric metric : o.valid_metrics)
+    if (std::ranges::count(unique, metric) == 0) unique.push_back(metric);
+  o.valid_metrics = std::move(unique);
+}
+
 void check_valid_script(const TrainOptions& o, Findings& findings) {
   const auto measured = [&](ValidMetric metric) { return std::ranges::count(o.valid_metrics, metric) > 0; };
   const bool asks = measured(ValidMetric::translation), has = !o.valid_script_path.empty();
@@ -261,6 +269,7 @@ void check_train(TrainOptions& o, const Given& given, Findings& findings) {
   take_optimizer_params(o, findings);
   check_schedule(o, findings);
   check_run(o, findings);
+  drop_repeated_metrics(o);
   findings.attempt([&] { check_precision(o); });
   check_valid_script(o, findings);
   if (findings.empty()) warn_without_validation(o, given);

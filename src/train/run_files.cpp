@@ -1,7 +1,6 @@
 #include "train/run_files.h"
 
 #include <filesystem>
-#include <set>
 
 namespace dragoman {
 
@@ -26,7 +25,7 @@ std::vector<RunFile> files_of_run(const TrainingOptions& o) {
                                 {"the lock of --model", o.model + ".lock"}};
   if (o.keep_last > 0) files.push_back({"a numbered checkpoint of --model", sibling(o.model, "update{U}")});
   if (o.keep_best)
-    for (const ValidMetric metric : std::set(o.valid_metrics.begin(), o.valid_metrics.end()))
+    for (const ValidMetric metric : o.valid_metrics)
       files.push_back({"the best --model", best_path(o.model, name_of(metric))});
   files.push_back({"--log-json", o.log_json});
   files.push_back({"--tensorboard", o.tensorboard});

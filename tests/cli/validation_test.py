@@ -69,8 +69,10 @@ class Script(InFolder):
                      options="--valid-translation-output no/out --valid-metrics bleu")
 
     def test_knows_marians_names_of_metrics(self):
-        _, metrics = self.train("marian", "--valid-metrics", "ce-mean-words", "bleu-detok", "perplexity")
+        log, metrics = self.train("marian", "--valid-metrics", "ce-mean-words", "bleu-detok", "cross-entropy",
+                                  "perplexity", "bleu", "perplexity")
         self.assertEqual(set(metrics[0]), {"cross-entropy", "bleu", "perplexity"})
+        self.assertEqual(log.count(" : Up. 20 : bleu : "), 1, log)
 
 
 if __name__ == "__main__":
