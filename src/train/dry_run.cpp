@@ -13,11 +13,10 @@
 #include "optim/adam.h"
 #include "train/checkpoint.h"
 #include "train/learner.h"
+#include "train/prepare.h"
 #include "train/pretrained.h"
 #include "train/progress.h"
-#include "train/resolve_settings.h"
 #include "train/validate.h"
-#include "train/vocabularies.h"
 
 namespace dragoman {
 namespace {
@@ -28,14 +27,10 @@ namespace fs = std::filesystem;
 constexpr double measuring_seconds = 5;
 constexpr int64_t measuring_updates = 200;
 
-void require_files(const TrainingSetup& setup) {
-  const TrainingOptions& o = setup.training;
-  require_writable("model", o.model);
+// A run opens them.
+void require_logs(const TrainingOptions& o) {
   for (const auto& [option, path] : {std::pair("log-json", o.log_json), {"log", o.log}, {"valid-log", o.valid_log}})
     if (!path.empty()) require_writable(option, path);
-  for (const std::string& path : setup.data.vocabs) require_writable("vocabs", path);
-  for (const auto& files : {setup.data.train_sets, setup.data.data_weighting, o.valid_sets})
-    for (const std::string& path : files) FileDescriptor::to_read(path);
 }
 
 // Vocabularies that a run would create are learned into a temporary folder.
@@ -104,11 +99,11 @@ int64_t text_beyond(const Corpus& sample, double scale, int64_t ram) {
 DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks) {
   setup = with_precision(std::move(setup), backend);
   require_files(setup);
+  require_logs(setup.training);
   DryRun run;
   const Vocabularies vocabularies = open_or_learn(setup, run.missing_vocabularies);
-  setup.model = with_vocabularies(setup, vocabularies);
+  run.resumes = prepare(setup, backend, vocabularies, ranks);
   const Validation checked(setup, vocabularies);
-  run.resumes = resumes(setup, vocabularies);
 
   Corpus sample;
   sample.files = corpus_files(setup, vocabularies);
@@ -117,7 +112,6 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks) {
       {.max_length = setup.data.max_length, .given_pieces = setup.data.no_spm_encode, .seed = setup.training.seed},
       &sample);
   require(sample.size() > 0, "{}: no sentence pair is left to train on", text_name(sample.files.texts));
-  setup.training.gradient_shards = shards_of_run(setup, ranks);
   const KernelChunks chunks(chunks_of_run(setup.training));
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = fitting_batch_words(setup, backend, sample);
   run.batch_words = setup.data.mini_batch_words;
@@ -127,6 +121,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks) {
   run.sampled = run.corpus.encoded < full_pairs;
   run.updates = scale * double(batches.size()) / double(setup.optimizer.optimizer_delay);
   run.target_tokens = scale * double(target_tokens(sample, batches));
+  warn_of_long_warmup(setup, run.updates);
   run.memory = plan_memory(setup, backend, sample, batches, ranks);
   require_memory(run.memory, backend, setup.data);
   measure_speed(run, setup, vocabularies, backend, sample, batches);

@@ -21,7 +21,7 @@ namespace {
 
 void require_same_shapes(const ModelFile& file, const std::string& model, const Parameters& parameters) {
   std::set<std::string> known = {"vocabulary.source", "vocabulary.target"};
-  for (const NamedTensor& weight : weights_of(parameters)) {
+  for (const auto& weight : parameters.named()) {
     const TensorEntry* stored = file.tensors().find(weight.name);
     const std::vector<int64_t> wanted = entry_of(weight.name, weight.value).shape;
     if (!stored)
@@ -45,13 +45,18 @@ OpenOptions pretrained_options(const std::string& model, const std::vector<std::
   return {.vocabs = paths};
 }
 
-void load_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
-                     const std::vector<std::string>& paths) {
-  const ModelFile file = open_model(model, pretrained_options(model, paths));
+ModelFile open_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
+                          const std::vector<std::string>& paths) {
+  ModelFile file = open_model(model, pretrained_options(model, paths));
   require_its_vocabularies(file, vocabularies, paths,
                            "give that model's vocabularies as --vocabs; missing files are written from the model");
   require_same_shapes(file, model, parameters);
-  file.load_weights(parameters);
+  return file;
+}
+
+void load_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
+                     const std::vector<std::string>& paths) {
+  open_pretrained(model, parameters, vocabularies, paths).load_weights(parameters);
   log_info("Initialised the parameters from {}", model);
 }
 

@@ -1,7 +1,9 @@
 #include "train/resolve_settings.h"
 
+#include <algorithm>
 #include <bit>
 #include <filesystem>
+#include <limits>
 
 #include "backend/backend.h"
 #include "base/grouped.h"
@@ -40,15 +42,6 @@ bool resumes(const TrainingSetup& setup) {
               "and overwrite it");
 }
 
-// The state is written first, so after a crash it may exist without a model.
-bool resumes(const TrainingSetup& setup, const Vocabularies& vocabularies) {
-  if (!resumes(setup)) return false;
-  const std::string& model = setup.training.model;
-  if (std::filesystem::exists(model)) require_its_vocabularies(ModelFile(model), vocabularies, setup.data.vocabs);
-  require_state_of(state_path(model), setup.model, setup.optimizer.exponential_smoothing > 0);
-  return true;
-}
-
 // Activations of 16 bits cost no quality that was measured (recipes/README.md) and make GPUs faster.
 TrainingSetup with_precision(TrainingSetup setup, const Backend& backend) {
   const bool chosen_here = setup.training.precision == TrainingPrecision::automatic;
@@ -81,14 +74,27 @@ int shards_of_run(const TrainingSetup& setup, int ranks) {
   return shards;
 }
 
-MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies,
-                            const Corpus& corpus, Communicator& ranks) {
-  setup.model = with_vocabularies(setup, vocabularies);
-  setup.training.gradient_shards = shards_of_run(setup, ranks.size());
+void warn_of_long_warmup(const TrainingSetup& setup, double updates_an_epoch) {
+  const double warmup = double(setup.optimizer.warmup);
+  double last = std::numeric_limits<double>::infinity();
+  for (const Frequency end : setup.training.after) {
+    if (end.count <= 0) continue;
+    if (end.unit == Frequency::updates) last = std::min(last, double(end.count));
+    if (end.unit == Frequency::epochs) last = std::min(last, double(end.count) * updates_an_epoch);
+  }
+  if (last >= warmup) return;
+  log_warning(
+      "the run ends after about {} updates, within the {} of --lr-warmup: the learning rate never rises to its full "
+      "value; lower --lr-warmup, to about {}",
+      grouped(int64_t(last)), grouped(setup.optimizer.warmup), grouped(std::max(int64_t{1}, int64_t(last / 20))));
+}
+
+MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Corpus& corpus, Communicator& ranks) {
   const KernelChunks chunks(chunks_of_run(setup.training));
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus, ranks);
-  MemoryPlan plan =
-      plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0), ranks.size());
+  const BatchPlan batches = plan_batches(corpus, setup.data, setup.training.seed, 0);
+  warn_of_long_warmup(setup, double(batches.size()) / double(setup.optimizer.optimizer_delay));
+  MemoryPlan plan = plan_memory(setup, backend, corpus, batches, ranks.size());
   plan.rows = least_of(ranks, plan.rows);
   log_info(
       "Memory: {} for weights, gradients and optimiser, {} with the largest batch{}", in_mebibytes(plan.parameters),

@@ -13,14 +13,14 @@
 #include "data/prefetch.h"
 #include "io/config_json.h"
 #include "model/frame.h"
-#include "train/destination.h"
+#include "train/prepare.h"
 #include "train/progress_json.h"
 
 namespace dragoman {
 namespace {
 
-TrainingSetup with_writable_model(TrainingSetup setup, const Communicator& ranks) {
-  if (ranks.rank() == 0) require_writable("model", setup.training.model);
+TrainingSetup with_files(TrainingSetup setup, const Communicator& ranks) {
+  if (ranks.rank() == 0) require_files(setup);
   return setup;
 }
 
@@ -85,18 +85,19 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
     : control_(control ? *control : no_requests_),
       alone_(single_process()),
       ranks_(ranks ? *ranks : *alone_),
-      setup_(with_writable_model(with_precision(std::move(setup), backend), ranks_)),
+      setup_(with_files(with_precision(std::move(setup), backend), ranks_)),
       backend_(backend),
       log_(logs_of(setup_, ranks_), unwritten_),
       arena_(arena_of(backend)),
       vocabularies_(open_vocabularies(setup_, ranks_, made_)),
+      resumes_(prepare(setup_, backend_, vocabularies_, ranks_.size())),
+      validation_(setup_, vocabularies_),
       corpus_(read_training_text(setup_, vocabularies_, ranks_)),
-      plan_(resolve_settings(setup_, backend_, vocabularies_, *corpus_, ranks_)),
+      plan_(resolve_settings(setup_, backend_, *corpus_, ranks_)),
       trained_(longest_of(corpus_->pairs, frames_of(setup_.model))),
       order_(batch_order(*corpus_, setup_)),
       model_(initialised_model(setup_, backend_, arena_)),
-      updater_(setup_, backend_, arena_, *model_, plan_.rows, corpus_->pairs.mean_weight(), progress_, log_, ranks_),
-      validation_(setup_, vocabularies_) {
+      updater_(setup_, backend_, arena_, *model_, plan_.rows, corpus_->pairs.mean_weight(), progress_, log_, ranks_) {
   if (leads()) require_room();
   log_info("Model: {} parameters, {} + {} layers of dim {}", grouped(model_->parameters().count()),
            setup_.model.encoder_layers, setup_.model.decoder_layers, setup_.model.dim);

@@ -73,6 +73,8 @@ class Trainer {
   Arena arena_;
   MadeVocabularies made_;
   Vocabularies vocabularies_;
+  const bool resumes_;  // the run was started by an earlier call
+  Validation validation_;
   std::shared_ptr<const Corpus> corpus_;
   const MemoryPlan plan_;         // at the beginning of the run
   const TrainedLengths trained_;  // of the corpus at its first reading, so that a resumed run has the same values
@@ -80,8 +82,6 @@ class Trainer {
   std::unique_ptr<Model> model_;
   Progress progress_;
   Updater updater_;
-  Validation validation_;
-  bool resumes_ = false;  // the run was started by an earlier call
   bool save_due_ = false;
   bool numbered_due_ = false;  // of --keep-last, in that save
   bool diverging_ = false;     // divergence was reported

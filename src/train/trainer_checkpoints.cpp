@@ -47,7 +47,6 @@ void Trainer::begin() {
 }
 
 void Trainer::begin_or_resume() {
-  resumes_ = resumes(setup_, vocabularies_);
   if (!resumes_) return begin();
   load();
   log_info("Resuming from {}: update {}, epoch {}", state_path(setup_.training.model), grouped(progress_.updates),

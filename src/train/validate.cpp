@@ -13,7 +13,6 @@
 #include "decode/translator.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
-#include "train/destination.h"
 
 namespace dragoman {
 namespace {
@@ -79,9 +78,6 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
     : setup_(setup), vocabularies_(vocabularies) {
   const auto& sets = setup.training.valid_sets;
   if (sets.empty()) return;
-  const TrainingOptions& o = setup.training;
-  if (wants({ValidMetric::translation})) require_program({o.valid_script_path, o.valid_script_args});
-  if (!o.valid_translation_output.empty()) require_writable("valid-translation-output", o.valid_translation_output);
   LinePairs lines = read_line_pairs({{sets.front(), sets.back()}, setup.data.tsv});
   require(!lines.source.empty(), "--valid-sets: {} has no lines", sets[0]);
   const SentenceFrames frames = frames_of(setup.model);
@@ -90,9 +86,9 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
                       encoded(vocabularies.target, frames.target, lines.target[i], setup)});
     target_tokens_ += int64_t(pairs_.back().target.size());
   }
-  if (o.valid_max_lines > 0 && size_t(o.valid_max_lines) < lines.source.size()) {
-    lines.source.resize(size_t(o.valid_max_lines));
-    lines.target.resize(size_t(o.valid_max_lines));
+  if (const auto most = size_t(setup.training.valid_max_lines); most > 0 && most < lines.source.size()) {
+    lines.source.resize(most);
+    lines.target.resize(most);
   }
   sources_ = std::move(lines.source);
   references_ = std::move(lines.target);

@@ -24,7 +24,7 @@ struct MeasuredModel {
 /// translating it with beam search, as `translate` would, and the value of a script for these translations.
 class Validation {
  public:
-  /// Reads the set and looks for the script. Without --valid-sets nothing is measured.
+  /// Reads the set. Without --valid-sets nothing is measured.
   Validation(const TrainingSetup& setup, const Vocabularies& vocabularies);
 
   bool exists() const { return !pairs_.empty(); }

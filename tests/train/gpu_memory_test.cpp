@@ -3,6 +3,7 @@
 #include "tests/comm/on_ranks.h"
 #include "tests/train/small_gpu.h"
 #include "tests/train/toy_run.h"
+#include "train/prepare.h"
 
 namespace dragoman {
 namespace {
@@ -27,7 +28,8 @@ class GpuMemory : public testing::Test {
   MemoryPlan plan(Communicator& ranks) {
     const Vocabularies vocabularies = open_vocabularies(run.setup);
     const auto corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
-    return resolve_settings(run.setup, SmallGpu::backend(), vocabularies, *corpus, ranks);
+    prepare(run.setup, SmallGpu::backend(), vocabularies, ranks.size());
+    return resolve_settings(run.setup, SmallGpu::backend(), *corpus, ranks);
   }
   // Until `updates` in all; the loss of a label, averaged over updates.
   double train(int64_t updates) {

@@ -1,0 +1,57 @@
+#include "train/prepare.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "backend/backend.h"
+#include "backend/registry.h"
+#include "model/model.h"
+#include "optim/frozen.h"
+#include "train/checkpoint.h"
+#include "train/destination.h"
+#include "train/pretrained.h"
+#include "train/valid_script.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The state is written first, so after a crash it may exist without a model.
+void require_state(const TrainingSetup& setup, const Vocabularies& vocabularies) {
+  const std::string& model = setup.training.model;
+  if (fs::exists(model)) require_its_vocabularies(ModelFile(model), vocabularies, setup.data.vocabs);
+  require_state_of(state_path(model), setup.model, setup.optimizer.exponential_smoothing > 0);
+}
+
+}  // namespace
+
+void require_files(const TrainingSetup& setup) {
+  const TrainingOptions& o = setup.training;
+  require_writable("model", o.model);
+  for (const std::string& path : setup.data.vocabs)
+    if (!fs::exists(path)) require_writable("vocabs", path);
+  for (const auto& files : {setup.data.train_sets, setup.data.data_weighting, o.valid_sets})
+    for (const std::string& path : files) FileDescriptor::to_read(path);
+  if (o.valid_sets.empty()) return;
+  if (std::ranges::count(o.valid_metrics, ValidMetric::translation) > 0)
+    require_program({o.valid_script_path, o.valid_script_args});
+  if (!o.valid_translation_output.empty()) require_writable("valid-translation-output", o.valid_translation_output);
+}
+
+bool prepare(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies, int ranks) {
+  setup.model = with_vocabularies(setup, vocabularies);
+  setup.training.gradient_shards = shards_of_run(setup, ranks);
+  const bool resumed = resumes(setup);
+  if (resumed) require_state(setup, vocabularies);
+  const Backend dry = dry_like(backend);
+  Arena without_memory(Arena::Reserve::addresses_only);
+  const auto model = make_model(setup.model, dry, without_memory, DType::f32, true);
+  trained_rows(model->parameters(), setup.optimizer.freeze);
+  const std::string& pretrained = setup.training.pretrained_model;
+  if (!resumed && !pretrained.empty())
+    open_pretrained(pretrained, model->parameters(), vocabularies, setup.data.vocabs);
+  return resumed;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,108 @@
+#include "train/prepare.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "tests/train/toy_run.h"
+#include "train/dry_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A corpus whose sides do not pair: reading it is an error.
+struct Prepared : testing::Test {
+  Prepared() {
+    run.train_until(1);
+    run.files.write("train.de", "zwei\n");
+  }
+  std::string complaint(const std::function<void(TrainingSetup&)>& change) {
+    TrainingSetup setup = run.setup;
+    change(setup);
+    return message_of([&] { Trainer(setup, backend("cpu")); });
+  }
+  // Of a run with a vocabulary that cannot be learned from the text.
+  std::string complaint_before_learning(const std::function<void(TrainingSetup&)>& change) {
+    return complaint([&](TrainingSetup& s) {
+      s.data.vocabs = {run.files.path("new"), run.files.path("new")};
+      s.data.dim_vocabs = {100'000};
+      change(s);
+    });
+  }
+  ToyRun run;
+};
+
+TEST_F(Prepared, ReadsTheTextIfNothingElseIsWrong) {
+  EXPECT_THAT(complaint([](auto&) {}), HasSubstr("train.de has 1\n"));
+  EXPECT_THAT(complaint_before_learning([](auto&) {}), HasSubstr("the text is too small"));
+}
+
+TEST_F(Prepared, LooksForFilesBeforeAVocabularyIsLearned) {
+  const auto missing = [&](auto change) { return complaint_before_learning(change); };
+  EXPECT_THAT(missing([](auto& s) { s.training.valid_sets[1] = "nothere.de"; }),
+              HasSubstr("nothere.de: cannot be open"));
+  EXPECT_THAT(missing([](auto& s) { s.data.data_weighting = {"nothere"}; }), HasSubstr("nothere: cannot be opened"));
+  EXPECT_THAT(missing([](auto& s) { s.training.pretrained_model = "nothere"; }),
+              HasSubstr("nothere: cannot be opened"));
+  EXPECT_THAT(missing([](auto& s) { s.data.vocabs[1] = "no/v"; }), HasSubstr("--vocabs no/v: there is no folder no"));
+  EXPECT_THAT(missing([](auto& s) {
+                s.training.valid_metrics = {ValidMetric::translation};
+                s.training.valid_script_path = "./nothere.sh";
+              }),
+              HasSubstr("--valid-script-path ./nothere.sh: there is no such program"));
+  EXPECT_THAT(missing([](auto& s) { s.training.valid_translation_output = "no/out"; }),
+              HasSubstr("--valid-translation-output no/out: there is no folder no"));
+}
+
+TEST_F(Prepared, ComparesTheStateBeforeTheTextIsRead) {
+  EXPECT_THAT(complaint([](auto& s) { s.model.dim = 32; }),
+              HasSubstr("belongs to another model: --dim-emb is 16, here 32"));
+}
+
+TEST_F(Prepared, LooksForNamesBeforeTheTextIsRead) {
+  EXPECT_THAT(complaint([](auto& s) { s.optimizer.freeze = {"encodr.*"}; }),
+              HasSubstr("--freeze encodr.*: no parameter has such a name"));
+}
+
+TEST_F(Prepared, ComparesThePretrainedModelBeforeTheTextIsRead) {
+  const auto tuned = [&](auto change) {
+    return complaint([&](TrainingSetup& s) {
+      s.training.pretrained_model = s.training.model;
+      s.training.model = run.files.path("tuned");
+      change(s);
+    });
+  };
+  EXPECT_THAT(tuned([](auto&) {}), HasSubstr("train.de has 1\n"));
+  EXPECT_THAT(tuned([](auto& s) { s.model.feed_forward = 48; }),
+              AllOf(HasSubstr("--pretrained-model "), HasSubstr("(48")));
+  EXPECT_THAT(tuned([](auto& s) { s.training.pretrained_model = "nothere"; }), HasSubstr("nothere: cannot be opened"));
+}
+
+TEST(LongWarmup, IsWarnedOfWhereTheUpdatesAreKnown) {
+  const auto said = [](std::vector<Frequency> after) {
+    ToyRun run;
+    run.setup.optimizer.warmup = 30;
+    run.setup.training.after = std::move(after);
+    Trainer(run.setup, backend("cpu"));
+    const std::string text = run.log.text();
+    run.log.clear();
+    dry_run(run.setup, backend("cpu"));
+    EXPECT_EQ(text.find("--lr-warmup") == std::string::npos, run.log.text().find("--lr-warmup") == std::string::npos);
+    return text;
+  };
+  EXPECT_THAT(
+      said({{20, Frequency::updates}, {1000, Frequency::minutes}}),
+      HasSubstr("the run ends after about 20 updates, within the 30 of --lr-warmup: the learning rate never rises "
+                "to its full value; lower --lr-warmup, to about 1"));
+  EXPECT_THAT(said({{1, Frequency::epochs}}), HasSubstr("within the 30 of --lr-warmup"));
+  for (const Frequency enough : {Frequency{30, Frequency::updates}, Frequency{2, Frequency::epochs},
+                                 Frequency{9, Frequency::target_tokens}, Frequency{0, Frequency::updates}})
+    EXPECT_THAT(said({enough}), Not(HasSubstr("--lr-warmup"))) << enough.count;
+}
+
+}  // namespace
+}  // namespace dragoman
