@@ -29,6 +29,7 @@ int train(const VocabOptions& options) {
                     .character_coverage = options.character_coverage,
                     .byte_fallback = !options.no_byte_fallback,
                     .protected_symbols = options.protected_symbols,
+                    .sample_lines = options.vocabulary_lines,
                     .seed = options.seed});
   return 0;
 }

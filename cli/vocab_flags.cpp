@@ -68,6 +68,7 @@ std::vector<Flag<O>> training_flags() {
        .group = group,
        .help = "share of the characters of the text that become pieces; the rest is encoded as bytes",
        .range = {least_character_coverage, 1}},
+      vocabulary_lines_flag<O>(group),
       {.name = "protected-symbols",
        .alias = "user-symbols",
        .field = &O::protected_symbols,
@@ -99,7 +100,9 @@ std::vector<Flag<O>> encoding_flags() {
 void check_uses(const O& o, const Given& given, Findings& findings) {
   using enum VocabAction;
   static const std::pair<std::vector<VocabAction>, Strings> uses[] = {
-      {{train}, {"size", "type", "normalization", "character-coverage", "protected-symbols", "no-byte-fallback"}},
+      {{train},
+       {"size", "type", "normalization", "character-coverage", "sentencepiece-max-lines", "protected-symbols",
+        "no-byte-fallback"}},
       {{train, encode, decode}, {"input"}},
       {{encode}, {"alpha"}},
       {{encode, decode}, {"ids"}},

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+
 #include "base/enum_names.h"
 
 namespace dragoman {
@@ -11,5 +13,9 @@ inline std::span<const EnumName<VocabularyType>> enum_names(VocabularyType) {
                                                        {VocabularyType::unigram, "unigram"}};
   return names;
 }
+
+/// Lines that a new vocabulary is learned from, at random, if the text has more: they need memory, but raise no
+/// quality.
+constexpr int64_t usual_sample_lines = 10'000'000;
 
 }  // namespace dragoman

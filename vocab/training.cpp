@@ -5,75 +5,63 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <exception>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/grouped.h"
 #include "base/line_reader.h"
 #include "base/log.h"
 #include "base/new_thread.h"
+#include "base/philox.h"
 #include "base/utf8.h"
 #include "vocab/sampling.h"
 
 namespace dragoman {
 namespace {
 
+constexpr int64_t least_sample_lines = 101;  // the library's bound
+
 using Arguments = std::unordered_map<std::string, std::string>;
 
-// All files one after the other, as the library requests them. Exceptions must not pass through the library, so one
-// waits here until the training has returned.
-class Sentences : public sentencepiece::SentenceIterator {
+// The sentences of all files, one file after the other.
+class SentenceReader {
  public:
-  Sentences(const std::vector<std::string>& paths, TextColumns columns) : paths_(paths), columns_(columns) { Next(); }
+  SentenceReader(const std::vector<std::string>& paths, TextColumns columns) : paths_(paths), columns_(columns) {}
 
-  bool done() const override { return done_; }
-  const std::string& value() const override { return line_; }
-  sentencepiece::util::Status status() const override { return {}; }
-  void Next() override {
-    try {
-      done_ = !read();
-    } catch (...) {
-      done_ = true;
-      thrown_ = std::current_exception();
-    }
-  }
-
-  void rethrow() const {
-    if (thrown_) std::rethrow_exception(thrown_);
-  }
-  int64_t lines() const { return lines_; }
-
- private:
-  bool read() {
+  // The next sentence that is not blank; false at the end.
+  bool next(std::string& sentence) {
     for (;;) {
       if (!reader_ && file_ == paths_.size()) return false;
       if (!reader_) reader_.emplace(paths_[file_++]);
-      if (!read_sentence()) {
+      if (!read_sentence(sentence)) {
         reader_.reset();
         continue;
       }
-      std::replace(line_.begin(), line_.end(), '\0', ' ');  // the library rejects NUL as a wrong encoding
-      if (line_.find_first_not_of(" \t\v\f\r") != std::string::npos) break;  // the library aborts if no text is left
+      std::replace(sentence.begin(), sentence.end(), '\0', ' ');  // the library rejects NUL as a wrong encoding
+      if (sentence.find_first_not_of(" \t\v\f\r") != std::string::npos) break;  // it aborts if no text is left
     }
-    ++lines_;
+    ++sentences_;
     return true;
   }
 
+  int64_t sentences() const { return sentences_; }  // so far
+
+ private:
   // Reads the next of the columns that columns_ names.
-  bool read_sentence() {
+  bool read_sentence(std::string& sentence) {
     if (second_column_) {
-      line_ = std::move(*second_column_);
+      sentence = std::move(*second_column_);
       second_column_.reset();
       return true;
     }
-    if (!reader_->next(line_)) return false;
-    const size_t tab = columns_ == TextColumns::whole_lines ? std::string::npos : line_.find('\t');
+    if (!reader_->next(sentence)) return false;
+    const size_t tab = columns_ == TextColumns::whole_lines ? std::string::npos : sentence.find('\t');
     if (tab == std::string::npos) return true;
-    if (columns_ == TextColumns::both) second_column_ = line_.substr(tab + 1);
-    columns_ == TextColumns::target ? line_.erase(0, tab + 1) : line_.erase(tab);
+    if (columns_ == TextColumns::both) second_column_ = sentence.substr(tab + 1);
+    columns_ == TextColumns::target ? sentence.erase(0, tab + 1) : sentence.erase(tab);
     return true;
   }
 
@@ -81,11 +69,39 @@ class Sentences : public sentencepiece::SentenceIterator {
   const TextColumns columns_;
   size_t file_ = 0;
   std::optional<LineReader> reader_;
-  std::string line_;
-  std::optional<std::string> second_column_;  // comes after line_
-  bool done_ = false;
-  int64_t lines_ = 0;
-  std::exception_ptr thrown_;
+  std::optional<std::string> second_column_;  // comes after the first
+  int64_t sentences_ = 0;
+};
+
+// All sentences or, if there are more than `most`, a uniform choice of so many (Vitter 1985, algorithm R): the n-th
+// sentence takes the place of one that was chosen before with probability most / n. The library has such a choice too,
+// but always with the same seed.
+std::vector<std::string> chosen(SentenceReader& reader, int64_t most, uint64_t seed) {
+  PhiloxSequence random(seed, 0);
+  std::vector<std::string> sentences;
+  for (std::string sentence; reader.next(sentence);) {
+    if (most == 0 || reader.sentences() <= most) {
+      sentences.push_back(std::move(sentence));
+    } else if (const uint64_t place = random.below(uint64_t(reader.sentences())); place < uint64_t(most)) {
+      sentences[place] = std::move(sentence);
+    }
+  }
+  return sentences;
+}
+
+// Hands sentences to the library, which copies them; each is freed after that.
+class Sentences : public sentencepiece::SentenceIterator {
+ public:
+  explicit Sentences(std::vector<std::string> sentences) : sentences_(std::move(sentences)) {}
+
+  bool done() const override { return at_ == sentences_.size(); }
+  const std::string& value() const override { return sentences_[at_]; }
+  sentencepiece::util::Status status() const override { return {}; }
+  void Next() override { std::string().swap(sentences_[at_++]); }
+
+ private:
+  std::vector<std::string> sentences_;
+  size_t at_ = 0;
 };
 
 // One field of a comma-separated list.
@@ -101,7 +117,7 @@ Arguments arguments_of(const VocabularyTraining& training) {
       {"character_coverage", fmt::format("{}", training.character_coverage)},
       {"byte_fallback", training.byte_fallback ? "true" : "false"},
       {"normalization_rule_name", training.normalization},
-      {"input_sentence_size", std::to_string(training.sample_lines)},
+      {"input_sentence_size", std::to_string(training.sample_lines)},  // there are no more
       {"max_sentence_length", "65536"},  // bytes; longer lines, hardly sentences, are skipped
       {"num_threads", "16"},             // not the machine's number: rounding of sums depends on it
       {"unk_id", "0"},
@@ -143,7 +159,10 @@ void check(const VocabularyTraining& training) {
   }
   const int least = (training.byte_fallback ? 256 : 0) + 4 + int(training.protected_symbols.size());
   require(training.size >= least, "a vocabulary of {} pieces, expected at least {}: bytes, special pieces and more",
-          training.size, least);
+          grouped(training.size), least);
+  require(training.sample_lines == 0 || training.sample_lines >= least_sample_lines,
+          "--sentencepiece-max-lines {}, expected {} or more, or 0 for all lines", training.sample_lines,
+          least_sample_lines);
 }
 
 // The number after `words` in one of the library's messages.
@@ -156,15 +175,15 @@ std::optional<int> number_after(std::string_view message, std::string_view words
 // The library's messages mention its own source files and flags; the two that users meet are rewritten.
 [[noreturn]] void explain(const VocabularyTraining& training, std::string_view message) {
   if (const auto largest = number_after(message, "Please set it to a value <= "))
-    throw Error(fmt::format("the text is too small for a vocabulary of {} pieces, expected at most {}", training.size,
-                            *largest),
-                fmt::format("set the size to {} or less, or give more text", *largest));
+    throw Error(fmt::format("the text is too small for a vocabulary of {} pieces, expected at most {}",
+                            grouped(training.size), grouped(*largest)),
+                fmt::format("set {} to {} or less, or give more text", training.size_option, *largest));
   if (const auto least = number_after(message, " vs "))
-    throw Error(fmt::format("a vocabulary of {} pieces cannot hold the characters of the text, expected at least {}",
-                            training.size, *least),
-                training.byte_fallback
-                    ? "set a larger size, or a character coverage of 0.9995: the rest is encoded as bytes"
-                    : "set a larger size, or a character coverage of 0.9995");
+    throw Error(
+        fmt::format("a vocabulary of {} pieces cannot hold the characters of the text, expected at least {}",
+                    grouped(training.size), grouped(*least)),
+        fmt::format("set {} to {} or more, or give dragoman vocab train --character-coverage 0.9995{}",
+                    training.size_option, *least, training.byte_fallback ? ": it encodes the rest as bytes" : ""));
   fail("learning the vocabulary failed: {}", message);
 }
 
@@ -172,20 +191,23 @@ std::optional<int> number_after(std::string_view message, std::string_view words
 
 void train_vocabulary(const VocabularyTraining& training) {
   check(training);
-  log_info("Learning a vocabulary of {} pieces ({}) from {}", training.size, name_of(training.type),
+  log_info("Learning a vocabulary of {} pieces ({}) from {}", grouped(training.size), name_of(training.type),
            fmt::join(training.inputs, ", "));
-  Sentences sentences(training.inputs, training.columns);
+  SentenceReader reader(training.inputs, training.columns);
+  auto lines = chosen(reader, training.sample_lines, training.seed);
+  require(!lines.empty(), "{}: no text to learn a vocabulary from", fmt::join(training.inputs, ", "));
+  const auto learned = int64_t(lines.size());
+  Sentences sentences(std::move(lines));
   std::string model;
   sentencepiece::util::Status status;
   with_sampling_seed(training.seed, [&] {
     status = new_thread(
         [&] { return sentencepiece::SentencePieceTrainer::Train(arguments_of(training), &sentences, &model); });
   });
-  sentences.rethrow();
-  require(sentences.lines() > 0, "{}: no text to learn a vocabulary from", fmt::join(training.inputs, ", "));
   if (!status.ok()) explain(training, status.error_message());
   write_atomically(training.model, [&](FileWriter& file) { file.write(model); });
-  log_info("Learned from {} lines, written to {}", sentences.lines(), training.model);
+  log_info("Learned from {}{}, written to {}", learned < reader.sentences() ? grouped(learned) + " of " : "",
+           counted(reader.sentences(), "line"), training.model);
 }
 
 }  // namespace dragoman

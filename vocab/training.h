@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vocab/options.h"
@@ -23,12 +24,14 @@ struct VocabularyTraining {
   double character_coverage = 1;               // share of the text whose characters become pieces of their own
   bool byte_fallback = true;                   // other characters are spelled by their UTF-8 bytes: nothing is unknown
   std::vector<std::string> protected_symbols;  // pieces that are never split
-  int64_t sample_lines = 10'000'000;  // learn from this many random lines; more take memory without raising quality
-  uint64_t seed = 1;                  // of that choice
+  int64_t sample_lines = usual_sample_lines;   // learn from this many random lines if there are more; 0: from all
+  uint64_t seed = 1;                           // of that choice
+  std::string_view size_option = "--size";     // the option that sets the size, for hints
 };
 
 /// Learns the vocabulary and writes the file atomically. The same text and options give the same file on any machine.
-/// Memory: about ten times the size of the text. Error if the text is too small for the size; it gives the largest one.
+/// Memory: about ten times the size of the text or, of a larger one, of the sample. Error if the text is too small for
+/// the size; it gives the largest one.
 void train_vocabulary(const VocabularyTraining& training);
 
 }  // namespace dragoman

@@ -24,6 +24,8 @@ struct DataOptions {
   std::vector<std::string> sentence_marks = {".",  "!",  "?", "…",
                                              "。", "！", "？"};  // for --encoder-pooling hierarchical
   VocabularyType vocabulary_type = VocabularyType::bpe;
+  // Random lines of the text that a vocabulary is learned from; 0: all.
+  int64_t vocabulary_lines = usual_sample_lines;
   std::string normalization = "nmt_nfkc";    // SentencePiece rule of a vocabulary that is created
   std::vector<double> sentencepiece_alphas;  // subword sampling while training, one per side; empty or 0: off
   bool no_spm_encode = false;                // the text is already pieces, split at blanks

@@ -1,3 +1,4 @@
+#include "options/machine_flags.h"
 #include "options/train_table.h"
 
 namespace dragoman {
@@ -99,6 +100,7 @@ std::vector<Flag<O>> vocabulary_flags() {
        .value = "RULE",
        .group = "Vocabulary",
        .help = "SentencePiece's normalization of a new vocabulary: nmt_nfkc, nmt_nfkc_cf, nfkc, nfkc_cf or identity"},
+      vocabulary_lines_flag<O>("Vocabulary"),
       {.name = "protected-symbols",
        .field = &O::protected_symbols,
        .value = "PIECE...",

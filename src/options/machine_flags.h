@@ -72,6 +72,18 @@ Flag<Options> quiet_flag(std::string_view group) {
   return {.name = "quiet", .field = &Options::quiet, .group = group, .help = "print only warnings and errors"};
 }
 
+template <class Options>
+Flag<Options> vocabulary_lines_flag(std::string_view group) {
+  return {.name = "sentencepiece-max-lines",
+          .field = &Options::vocabulary_lines,
+          .value = "N",
+          .group = group,
+          .help =
+              "learn a new vocabulary from N random lines of the text, if it has more; 0: from all lines (Marian: "
+              "2000000)",
+          .range = {0, 1e12}};
+}
+
 /// The names of the backends for --devices and --fast-math: "cpu", or "cuda:1" for both "1" and "cuda:1". Error for an
 /// invalid device, for the CPU or the same GPU among several, and for fast math on a CPU.
 std::vector<std::string> backend_names(const std::vector<std::string>& devices, bool fast_math);

@@ -123,8 +123,6 @@ constexpr Foreign marian_option_rows[] = {
     {"unlikelihood-loss", "training minimises cross-entropy, with weights of pairs: --data-weighting"},
     {"overwrite-checkpoint", "a run has one training state; --keep-last and --keep-best keep further models", "true"},
     {"sentencepiece-options", "dragoman vocab train has the options of learning vocabularies"},
-    {"sentencepiece-max-lines",
-     "vocabularies are learned from all lines; dragoman vocab train takes a part of the text", "0,2000000"},
     {"after-epochs e", "--after 10e ends a run after ten epochs", "0"},
     {"after-batches", "--after 8000u ends a run after 8,000 updates", "0"},
     {"disp-first", "--disp-freq 1u reports every update", any_value},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/grouped.h"
 #include "base/log.h"
 #include "comm/communicator.h"
 #include "data/parallel_text.h"
@@ -25,7 +26,7 @@ struct Side {
 };
 
 void learn(const Side& side, const TrainingSetup& setup) {
-  VocabularyTraining training{.model = side.path, .size = side.size};
+  VocabularyTraining training{.model = side.path, .size = side.size, .size_option = "--dim-vocabs"};
   const auto texts = text_pairs("train-sets", setup.data.train_sets, setup.data.tsv);
   const bool source = side.columns != TextColumns::target, target = side.columns != TextColumns::source;
   if (source || setup.data.tsv)
@@ -36,6 +37,7 @@ void learn(const Side& side, const TrainingSetup& setup) {
   training.type = setup.data.vocabulary_type;
   training.normalization = setup.data.normalization;
   training.protected_symbols = setup.data.protected_symbols;
+  training.sample_lines = setup.data.vocabulary_lines;
   training.seed = setup.training.seed;
   train_vocabulary(training);
 }
@@ -67,8 +69,9 @@ Vocabulary open_or_make(const Side& side, const TrainingSetup& setup, MadeVocabu
   }
   Vocabulary vocabulary = Vocabulary::load(path);
   if (!setup.data.dim_vocabs.empty() && vocabulary.size() != side.size)
-    throw Error(fmt::format("{} has {} pieces, --dim-vocabs asks for {}", path, vocabulary.size(), side.size),
-                "leave out --dim-vocabs to use the vocabulary as it is, or name a new file to learn one");
+    throw Error(
+        fmt::format("{} has {} pieces, --dim-vocabs asks for {}", path, grouped(vocabulary.size()), grouped(side.size)),
+        "leave out --dim-vocabs to use the vocabulary as it is, or name a new file to learn one");
   require_protected(vocabulary, path, setup.data.protected_symbols);
   return vocabulary;
 }

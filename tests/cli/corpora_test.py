@@ -93,6 +93,16 @@ class SeveralCorpora(WithText):
         self.assertIn("▁t he ", pieces)
         self.assertIn("▁das ", pieces)
 
+    def test_make_vocabularies_of_a_sample_of_their_lines(self):
+        few = "--sentencepiece-max-lines 150"
+        made = {}
+        for name, more in (("all", ""), ("some", few)):
+            self.trained(f"-t s t --dim-vocabs 280 --after 1u --no-reload {more}", vocabs=f"{name} {name}")
+            made[name] = (self.folder / name).read_bytes()
+        self.assertNotEqual(made["some"], made["all"])
+        self.succeed(f"vocab train -m alone -i s t --size 280 {few}")
+        self.assertEqual((self.folder / "alone").read_bytes(), made["some"])
+
     def test_are_validated_on_in_the_same_way(self):
         often = "--after 3u --valid-freq 1u --no-reload"  # the state holds the best figure
         self.assertEqual(self.trained(f"-t tsv --tsv --valid-sets tsv1 {often}"),

@@ -38,6 +38,8 @@ PROVOKED = {
     "… is …, expected a model or another safetensors file": "translate -m s",
     "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
     "… has no protected symbol …, which --protected-symbols asks for": f"{TRAIN} -m new --protected-symbols <x>",
+    "--sentencepiece-max-lines …, expected … or more, or 0 for all lines":
+        "vocab train --input s --model new --sentencepiece-max-lines 100",
     "… has … pieces, --dim-vocabs asks for …": f"{TRAIN} -m new --dim-vocabs 400",
     "… contains averaged weights, which would be lost without --exponential-smoothing": f"{TRAIN} -m smooth --after 2u",
     "--… … contradicts …, whose model has …": f"{TRAIN} -m new --pretrained-model m --dec-depth 2",

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/line_writer.h"
+#include "base/log.h"
 #include "tests/temporary_folder.h"
 #include "tests/vocab/travel_text.h"
 #include "vocab/model_facts.h"
@@ -14,6 +15,7 @@ namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class Training : public testing::TestWithParam<VocabularyType> {
  protected:
@@ -68,6 +70,31 @@ TEST_P(Training, MakesTheSameFileEveryTime) {
   EXPECT_TRUE(folder.content_of("vocab.spm") == of_sample) << "from a sample";
 }
 
+TEST_P(Training, LearnsFromTheLinesOfASample) {
+  const auto learned = [&](int64_t lines, uint64_t seed) {
+    std::string said;
+    const LogSink sink = [&](LogLevel, std::string_view message) { said = message; };
+    const LogScope scope(&sink);
+    auto sampled = training();
+    sampled.sample_lines = lines;
+    sampled.seed = seed;
+    train_vocabulary(sampled);
+    EXPECT_THAT(said, StartsWith(lines == 300 ? fmt::format("Learned from 300 of {} lines", travel_text().size())
+                                              : fmt::format("Learned from {} lines", travel_text().size())));
+    const Vocabulary vocabulary = Vocabulary::load(folder / "vocab.spm");
+    std::string pieces;
+    for (int32_t id = 0; id < vocabulary.size(); ++id) pieces += vocabulary.piece(id) + " ";
+    return pieces;
+  };
+  const std::string all = learned(0, 1), once = learned(300, 1);
+  EXPECT_EQ(learned(1'000'000, 1), all) << "there are not as many lines";
+  EXPECT_FALSE(once == all);
+  EXPECT_FALSE(learned(300, 2) == once) << "another seed";
+  auto few = training();
+  few.sample_lines = 100;
+  EXPECT_STREQ(error_of(few).what(), "--sentencepiece-max-lines 100, expected 101 or more, or 0 for all lines");
+}
+
 TEST_P(Training, ReadsHostileText) {
   auto hostile = training();
   hostile.inputs.push_back(folder.make("hostile", std::string("a\0b\n\n \n\xFF\xFE\n</s> <s>\n\t\n", 21)));
@@ -80,10 +107,14 @@ TEST_P(Training, SaysTheLargestSizeThatTheTextCanFill) {
   auto large = training();
   large.size = 20'000;
   const Error error = error_of(large);
-  EXPECT_THAT(error.what(), HasSubstr("the text is too small for a vocabulary of 20000 pieces, expected at most "));
+  EXPECT_THAT(error.what(), HasSubstr("the text is too small for a vocabulary of 20,000 pieces, expected at most "));
   EXPECT_EQ(folder.files(), 1) << "nothing but the text";
-  large.size = std::atoi(error.hint().substr(std::string("set the size to ").size()).c_str());
+  EXPECT_THAT(error.hint(), StartsWith("set --size to "));
+  large.size = std::atoi(error.hint().substr(std::string("set --size to ").size()).c_str());
   EXPECT_STREQ(error_of(large).what(), "no error") << large.size;
+  large.size = 20'000;
+  large.size_option = "--dim-vocabs";
+  EXPECT_THAT(error_of(large).hint(), StartsWith("set --dim-vocabs to "));
 }
 
 TEST_P(Training, SaysTheSmallestSizeThatHoldsTheCharacters) {
