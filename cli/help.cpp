@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -67,11 +66,6 @@ std::string groups_page(const std::vector<Option>& options) {
   return page;
 }
 
-std::string in_lower_case(std::string text) {
-  for (char& c : text) c = char(std::tolower(uint8_t(c)));
-  return text;
-}
-
 // In a table of Markdown a bar would end the cell.
 std::string cell(std::string_view text) {
   std::string escaped;
@@ -120,7 +114,7 @@ std::string overview(const std::vector<Command>& commands) {
       "word. dragoman help --man | man -l - shows the manual.\n\n";
   return page +
          "examples:\n"
-         "  dragoman train -t train.en train.de -v vocab.spm vocab.spm -m model.safetensors\n"
+         "  dragoman train -t train.en train.de -v vocab.spm vocab.spm -m model.safetensors --after 20e\n"
          "  dragoman translate -m model.safetensors < input.en > output.de\n"
          "  dragoman evaluate --references test.de --hypotheses output.de\n";
 }
@@ -147,13 +141,13 @@ std::string short_help_page(const About& about, const std::vector<Option>& optio
 std::string search_page(const About& about, const std::vector<Option>& options, const std::string& word) {
   std::vector<Option> found;
   for (const Option& option : options)
-    if (in_lower_case(fmt::format("{} {} {}", signature(option), notes(option), option.group))
-            .find(in_lower_case(word)) != std::string::npos)
+    if (in_words(fmt::format("{} {} {}", signature(option), notes(option), option.group)).find(in_words(word)) !=
+        std::string::npos)
       found.push_back(option);
   if (found.empty()) {
-    const Foreign* foreign = foreign_option(word, about.name);
+    const std::string_view foreign = foreign_answer(word, about.name);
     throw Error(fmt::format("no option of dragoman {} mentions '{}'", about.name, word),
-                foreign ? std::string(foreign->answer) : fmt::format("dragoman {} --help shows them all", about.name));
+                foreign.empty() ? fmt::format("dragoman {} --help shows them all", about.name) : std::string(foreign));
   }
   return fmt::format("dragoman {}: options that mention '{}'\n{}", about.name, word, groups_page(found));
 }

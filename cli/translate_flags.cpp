@@ -64,7 +64,8 @@ std::vector<Flag<O>> file_flags() {
       {.name = "force-decode",
        .field = &O::force_decode,
        .group = group,
-       .help = "force each translation to begin with the text after the first tab of its line; further tabs count as "
+       .help = "force each translation to begin with a prefix: the text after the first tab of its line; further tabs "
+               "count as "
                "spaces"},
       {.name = "n-best",
        .field = n_best_field(),
@@ -182,8 +183,10 @@ std::vector<Flag<O>> sampling_flags() {
        .field = &O::output_sampling,
        .value = "full|topk K|nucleus P",
        .group = group,
-       .help = "sample translations instead of searching: from all pieces, from the K most probable (default 10), or "
-               "from the smallest set with a total probability of P (default 0.9); without a value: full. --n-best N "
+       .help = "sample translations instead of searching: from all pieces, from the K most probable (top-k, default "
+               "10), or "
+               "from the smallest set with a total probability of P (top-p, default 0.9); without a value: full. "
+               "--n-best N "
                "draws N translations",
        .implicit = "full"},
       {.name = "temperature",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "options/foreign.h"
 #include "options/parse.h"
 #include "options/suggest.h"
 
@@ -67,13 +68,14 @@ class CommandLine {
     return !takes_words || !is_number(word);
   }
 
-  // "--name", "--name=value", "-l", "-lvalue".
+  // "--name", "--name=value", "-l", "-lvalue". Other toolkits also have long names with one dash: "-src".
   void begin_option(const std::string& argument) {
     finish_option();
     const bool is_long = argument.starts_with("--");
-    const size_t end = is_long ? std::min(argument.find('='), argument.size()) : 2;
+    const bool foreign = !is_long && argument.size() > 3 && foreign_option(argument.substr(1), about_.name);
+    const size_t end = is_long || foreign ? std::min(argument.find('='), argument.size()) : 2;
     const std::string name = argument.substr(is_long ? 2 : 1, end - (is_long ? 2 : 1));
-    option_ = is_long ? find(options_, name) : with_letter(name[0]);
+    option_ = foreign ? nullptr : is_long ? find(options_, name) : with_letter(name[0]);
     if (!option_) unknown_ = name, shown_ = argument.substr(0, end);
     if (option_) open(fmt::format("--{}", option_->name));
     if (end < argument.size()) take_word(argument.substr(is_long ? end + 1 : end), true);

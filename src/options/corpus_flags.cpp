@@ -42,7 +42,8 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::vocabs,
        .value = "SOURCE TARGET",
        .group = "Files",
-       .help = "SentencePiece vocabularies, created from --train-sets if missing, or lists of tokens (.yml, .json, "
+       .help = "SentencePiece (subword) vocabularies, created from --train-sets if missing, or lists of tokens (.yml, "
+               ".json, "
                ".txt) for text that is tokenised; the same name twice makes a joint vocabulary",
        .required = true},
       {.name = "overwrite",
@@ -54,7 +55,8 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::pretrained_model,
        .value = "FILE",
        .group = "Files",
-       .help = "start a new run from the weights of this model, with its architecture and vocabularies; missing files "
+       .help = "start a new run from the weights of this model (to fine-tune it), with its architecture and "
+               "vocabularies; missing files "
                "of --vocabs are written from the model"},
       {.name = "no-restore-corpus",
        .field = &O::no_restore_corpus,
@@ -156,7 +158,7 @@ std::vector<Flag<O>> batch_flags() {
        .field = &O::optimizer_delay,
        .value = "N",
        .group = group,
-       .help = "number of batches whose gradients are summed for one update",
+       .help = "number of batches whose gradients are summed for one update (gradient accumulation)",
        .range = {1, 10'000}},
       {.name = "ram",
        .field = &O::ram,

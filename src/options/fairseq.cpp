@@ -5,7 +5,6 @@ namespace {
 
 constexpr std::string_view text =
     "train reads plain text, and creates the vocabularies of --vocabs if they are missing";
-constexpr std::string_view speed = "it does not affect results here";
 constexpr std::string_view length =
     "--max-length-add N: N tokens more than the source (max-len-a 1, max-len-b N); --max-length-factor X: X times as "
     "many";
@@ -18,6 +17,11 @@ constexpr Foreign fairseq_option_rows[] = {
     {"path save-dir", "--model names the model's file"},
     {"restore-file finetune-from-model",
      "--pretrained-model starts from another model; a stopped run resumes from --model itself"},
+    {"source-lang target-lang s t lang-pairs",
+     "--input names the text; --source-lang and --target-lang are for multilingual models", "", "translate"},
+    {"source-lang target-lang s t lang-pairs",
+     "--model en-de=FILE names the languages of a model; --source-lang and --target-lang are for multilingual models",
+     "", "serve"},
     {"source-lang target-lang s t lang-pairs", "languages are not named; --train-sets takes the two files"},
     {"trainpref validpref testpref", "--train-sets and --valid-sets take two files each, source and target"},
     {"destdir dataset-impl only-source workers dict-only", text},
@@ -83,6 +87,8 @@ constexpr Foreign fairseq_option_rows[] = {
     {"sentence-avg", "gradients are always means over target tokens"},
     {"max-tokens",
      "--mini-batch-words, in target tokens without padding, of all GPUs together; for translate, in source tokens"},
+    {"batch-size max-sentences", "sentences are batched by length, up to --mini-batch-words; this affects speed only",
+     any_value, "translate score"},
     {"batch-size max-sentences", "--mini-batch in sentences, or --mini-batch-words in target tokens"},
     {"max-tokens-valid batch-size-valid max-sentences-valid", "validation chooses its batches itself", any_value},
     {"update-freq", "use --optimizer-delay"},
@@ -118,12 +124,13 @@ constexpr Foreign fairseq_option_rows[] = {
     {"tensorboard-logdir", "use --tensorboard"},
     {"distributed-world-size distributed-num-procs nprocs-per-node",
      "--devices names the GPUs, which share the tokens of --mini-batch-words", "1"},
-    {"distributed-rank distributed-port distributed-init-method distributed-no-spawn device-id", cluster},
+    {"device-id", "--devices names the GPUs, from 0"},
+    {"distributed-rank distributed-port distributed-init-method distributed-no-spawn", cluster},
     {"log-format no-progress-bar ddp-backend distributed-backend num-workers cpu data-buffer-size "
      "required-batch-size-multiple required-seq-len-multiple left-pad-source left-pad-target num-batch-buckets "
      "fixed-validation-seed find-unused-parameters bucket-cap-mb fast-stat-sync empty-cache-freq all-gather-list-size "
      "use-old-adam fp16-adam-stats",
-     speed, any_value},
+     no_effect, any_value},
     // Translating
     {"beam", "use --beam-size"},
     {"nbest", "use --n-best"},
@@ -131,7 +138,7 @@ constexpr Foreign fairseq_option_rows[] = {
     {"unnormalized", "--normalize 0"},
     {"unkpen", "translations contain the unknown piece only with --allow-unk"},
     {"max-len-a max-len-b max-len", length},
-    {"no-early-stop no-beamable-mm print-step", speed, any_value},
+    {"no-early-stop no-beamable-mm print-step", no_effect, any_value},
     {"results-path", "--output names the file"},
     {"model-overrides", "the model file contains the architecture", "{}"},
     {"constraints diverse-beam-groups diversity-rate lm-path lm-weight replace-unk match-source-len retain-dropout",
@@ -154,8 +161,8 @@ constexpr Foreign fairseq_program_rows[] = {
     {"preprocess fairseq-preprocess", "not needed: dragoman train reads plain text; dragoman data checks it before"},
     {"fairseq-score", "dragoman evaluate"},
     {"average-checkpoints average_checkpoints", "dragoman average"},
-    {"subword-nmt learn-bpe learn-joint-bpe-and-vocab", "dragoman vocab train"},
-    {"apply-bpe", "dragoman vocab encode"},
+    {"subword-nmt learn-bpe learn_bpe learn-joint-bpe-and-vocab learn_joint_bpe_and_vocab", "dragoman vocab train"},
+    {"apply-bpe apply_bpe", "dragoman vocab encode"},
     {"finetune fine-tune", "dragoman train --pretrained-model MODEL"},
 };
 

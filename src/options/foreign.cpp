@@ -4,6 +4,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <sstream>
 
 namespace dragoman {
 namespace {
@@ -18,6 +21,10 @@ const Foreign* find(std::span<const Foreign> rows, std::string_view name, std::s
   return nullptr;
 }
 
+std::array<std::span<const Foreign>, 4> option_tables() {
+  return {marian_options(), fairseq_options(), opennmt_options(), sockeye_options()};
+}
+
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
 }  // namespace
@@ -26,15 +33,38 @@ bool has_word(std::string_view list, std::string_view word) {
   return !word.empty() && fmt::format(" {} ", list).find(fmt::format(" {} ", word)) != std::string::npos;
 }
 
+std::string in_words(std::string_view text) {
+  std::string words(text);
+  for (char& c : words) c = c == '-' || c == '_' ? ' ' : char(std::tolower(uint8_t(c)));
+  return words;
+}
+
+std::string_view foreign_answer(std::string_view word, std::string_view command) {
+  const std::string wanted = fmt::format(" {} ", in_words(word));
+  const Foreign* with_part = nullptr;
+  for (const auto rows : option_tables())
+    for (const Foreign& row : rows) {
+      if (!row.commands.empty() && !has_word(row.commands, command)) continue;
+      std::istringstream names{std::string(row.names)};
+      for (std::string name; names >> name;) {
+        const std::string spelled = fmt::format(" {} ", in_words(name));
+        if (spelled == wanted) return row.answer;
+        if (!with_part && spelled.find(wanted) != spelled.npos) with_part = &row;
+      }
+    }
+  return with_part ? with_part->answer : "";
+}
+
 const Foreign* foreign_option(std::string_view name, std::string_view command) {
-  const Foreign* row = find(marian_options(), name, command);
-  return row ? row : find(fairseq_options(), name, command);
+  for (const auto rows : option_tables())
+    if (const Foreign* row = find(rows, name, command)) return row;
+  return nullptr;
 }
 
 std::string_view foreign_program(std::string_view name) {
-  const Foreign* row = find(marian_programs(), name, "");
-  if (!row) row = find(fairseq_programs(), name, "");
-  return row ? row->answer : "";
+  for (const auto rows : {marian_programs(), fairseq_programs(), opennmt_programs(), sockeye_programs()})
+    if (const Foreign* row = find(rows, name, "")) return row->answer;
+  return "";
 }
 
 std::string_view reason_to_ignore(const Foreign& option, std::string_view command,

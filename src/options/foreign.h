@@ -7,9 +7,12 @@
 namespace dragoman {
 
 /// The option names of other toolkits, for users with existing command lines and configuration files.
-/// docs/coming_from_marian.md and docs/coming_from_fairseq.md contain the same tables.
+/// docs/coming_from_marian.md and docs/coming_from_fairseq.md contain the tables of these two.
 
 inline constexpr std::string_view any_value = "*";
+
+/// Why options of speed are ignored.
+inline constexpr std::string_view no_effect = "it does not affect results here";
 
 /// Options or programs that exist only in the other toolkit.
 struct Foreign {
@@ -34,12 +37,23 @@ std::span<const Foreign> marian_programs();
 std::span<const ForeignValue> marian_values();
 std::span<const Foreign> fairseq_options();
 std::span<const Foreign> fairseq_programs();
+std::span<const Foreign> opennmt_options();
+std::span<const Foreign> opennmt_programs();
+std::span<const Foreign> sockeye_options();
+std::span<const Foreign> sockeye_programs();
 
 /// Whether `word` is in a list such as Foreign::commands.
 bool has_word(std::string_view list, std::string_view word);
 
 /// The row of an option that `command` does not have; null if no other toolkit has it either.
 const Foreign* foreign_option(std::string_view name, std::string_view command);
+
+/// In lower case, with blanks for hyphens and underscores: "n best" for "N-best".
+std::string in_words(std::string_view text);
+
+/// What a word means here, in any spelling, that is the name of an option of another toolkit or a part of one, such as
+/// "scheduler"; empty if there is none.
+std::string_view foreign_answer(std::string_view word, std::string_view command);
 
 /// The dragoman command for a program of another toolkit; empty for any other word.
 std::string_view foreign_program(std::string_view name);

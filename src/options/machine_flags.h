@@ -22,7 +22,9 @@ Flag<Options> processes_flag(std::string_view group) {
           .value = "N",
           .group = group,
           .help =
-              "split the work among N processes on this machine; each takes --cpu-threads threads, by default an equal "
+              "split the work among N processes on this machine (distributed computing; docs/scale.md); each takes "
+              "--cpu-threads "
+              "threads, by default an equal "
               "share of the cores",
           .range = {1, 1024}};
 }
@@ -56,7 +58,7 @@ Flag<Options> shared_devices_flag(std::string_view group) {
           .field = &Options::devices,
           .value = "DEVICE...",
           .group = group,
-          .help = "devices to compute on: cpu, or numbers of GPUs, from 0, each with a process"};
+          .help = "devices to compute on: cpu, or numbers of GPUs, from 0, each with a process (multi-GPU)"};
 }
 
 template <class Options>

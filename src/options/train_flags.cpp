@@ -77,8 +77,9 @@ std::vector<Flag<O>> optimizer_flags() {
        .field = &O::exponential_smoothing,
        .value = "X",
        .group = group,
-       .help = "keep an exponential moving average of the weights, in which new weights count X; the model file and "
-               "validation use the average; 0: off; without a value: 1e-4",
+       .help =
+           "keep an exponential moving average (EMA) of the weights, in which new weights count X; the model file and "
+           "validation use the average; 0: off; without a value: 1e-4",
        .range = {0, 1},
        .implicit = "1e-4"},
   };
@@ -161,8 +162,10 @@ std::vector<Flag<O>> run_flags() {
        .value = "N[u|e|t|m]",
        .group = group,
        .help =
-           "stop after N updates (u), epochs (e), target tokens (t, as in 20Mt) or minutes (m); with several limits, "
-           "as in 10e,2Gt, at the first one reached; without this option, only --early-stopping ends a run"},
+           "stop after N updates (u, or no letter), epochs (e), target tokens (t, as in 20Mt) or minutes (m); with "
+           "several "
+           "limits, as in 10e,2Gt, at the first one reached; 0 is no limit; without this option, only --early-stopping "
+           "ends a run"},
       {.name = "save-freq",
        .field = &O::save_freq,
        .value = "N[u|e|t|m]",
@@ -202,11 +205,12 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::precision,
        .value = "TYPE",
        .group = group,
-       .help =
-           "number type of the inputs of matrix products; weights, sums and everything else stay float32; bfloat16: up "
-           "to twice as fast on CPUs with instructions for it; float16: for GPUs without bfloat16; fastest: bfloat16 "
-           "if there are instructions for it, else float32; auto: on a GPU fastest, for Transformers with "
-           "--half-activations, on a CPU float32"},
+       .help = "number type of the inputs of matrix products (mixed precision); weights, sums and everything else stay "
+               "float32; bfloat16: up "
+               "to twice as fast on CPUs with instructions for it; float16 (fp16): for GPUs without bfloat16; fastest: "
+               "bfloat16 "
+               "if there are instructions for it, else float32; auto: on a GPU fastest, for Transformers with "
+               "--half-activations, on a CPU float32"},
       {.name = "half-activations",
        .field = &O::half_activations,
        .group = group,

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/translate_options.h"
 #include "dragoman/average.h"
+#include "options/foreign.h"
 #include "options/train_table.h"
 
 namespace dragoman {
@@ -54,6 +55,27 @@ TEST(Help, SearchesNamesAndMeanings) {
   EXPECT_THAT(text, HasSubstr("--lr-warmup N"));
   EXPECT_THAT(text, HasSubstr("--lr-schedule NAME"));  // whose help speaks of --lr-warmup
   EXPECT_THAT(text, Not(HasSubstr("--vocabs")));
+}
+
+TEST(Help, HasTheWordsOfTheField) {
+  for (const char* word : {"accumulation", "distributed", "multi-gpu", "mixed precision", "fp16", "EMA", "subword",
+                           "fine-tune", "early stopping", "early_stopping"})
+    EXPECT_THAT(page(train_table(), {"--help", word}), HasSubstr(" --")) << word;
+  for (const char* word : {"prefix", "n best", "top-k"})
+    EXPECT_THAT(page(translate_table(), {"--help", word}), HasSubstr(" --")) << word;
+}
+
+TEST(Help, KnowsPartsOfOtherToolkitsNames) {
+  for (const auto& [word, answer] :
+       {std::pair("scheduler", "--lr-schedule"), std::pair("patience", "--early-stopping"),
+        std::pair("warmup updates", "--lr-warmup"), std::pair("word vec size", "--dim-emb")})
+    EXPECT_THAT(std::string(foreign_answer(word, "train")), HasSubstr(answer)) << word;
+  try {
+    page(translate_table(), {"--help", "nbest"});
+    FAIL() << "expected an error";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.hint(), "use --n-best");
+  }
 }
 
 TEST(Help, SaysThatNothingHasToDoWithAWord) { EXPECT_THROW(page(train_table(), {"--help", "elephant"}), Error); }

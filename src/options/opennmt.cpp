@@ -1,0 +1,157 @@
+#include "options/foreign.h"
+
+namespace dragoman {
+namespace {
+
+constexpr std::string_view vocabularies = "--vocabs names both vocabularies, which train creates if they are missing";
+constexpr std::string_view length_penalty = "--normalize and --length-penalty divide scores by length";
+
+// Names that Marian or fairseq has too are in their tables. OpenNMT-py 2 and 3 write them with underscores, on the
+// command line and in configuration files.
+constexpr Foreign opennmt_option_rows[] = {
+    // Files and vocabularies
+    {"data", "--train-sets and --valid-sets take two files each, source and target", "", "train"},
+    {"src path_src", "--input names the text; the default is stdin", "", "translate"},
+    {"tgt", "dragoman score rates given translations; --force-decode takes their beginnings", "", "translate"},
+    {"src tgt path_src path_tgt", "--train-sets takes the two files"},
+    {"save_config", "--dump-config prints the options in effect"},
+    {"save_data n_sample skip_empty_level", "train reads plain text, without preparation", any_value},
+    {"src_vocab tgt_vocab", vocabularies},
+    {"share_vocab", "--vocabs with the same name twice means a joint vocabulary"},
+    {"src_vocab_size tgt_vocab_size vocab_size_multiple src_words_min_frequency tgt_words_min_frequency",
+     "--dim-vocabs sets the number of pieces of a vocabulary"},
+    {"transforms src_subword_model tgt_subword_model src_subword_type tgt_subword_type src_subword_vocab "
+     "tgt_subword_vocab src_onmttok_kwargs tgt_onmttok_kwargs",
+     "input and output are plain text: SentencePiece, in the model file, splits and joins it"},
+    {"src_subword_alpha tgt_subword_alpha src_subword_nbest tgt_subword_nbest",
+     "--sentencepiece-alphas 0.1 samples segmentations"},
+    {"src_seq_length tgt_seq_length", "use --max-length"},
+    {"src_seq_length_trunc tgt_seq_length_trunc",
+     "pairs longer than --max-length are left out; shorten them in the text"},
+    {"save_model", "--model names the model's file"},
+    {"save_checkpoint_steps", "--save-freq 5000u is every 5,000 updates"},
+    {"keep_checkpoint", "--keep-last keeps the last checkpoints", "-1"},
+    {"train_from", "a stopped run resumes from --model itself; --pretrained-model starts from another model"},
+    {"reset_optim", "--no-optimizer-reload resets Adam's moments", "none"},
+    {"update_vocab", "the vocabulary of a model stays as it is"},
+    // Model
+    {"model_task model_type data_type", "models translate text", "seq2seq,text"},
+    {"encoder_type decoder_type", "--type: transformer, or s2s for recurrent models", "transformer"},
+    {"layers", "use --enc-depth and --dec-depth"},
+    {"enc_layers", "use --enc-depth"},
+    {"dec_layers", "use --dec-depth"},
+    {"hidden_size rnn_size enc_hid_size dec_hid_size enc_rnn_size dec_rnn_size",
+     "--dim-emb, the size of every layer's output; --dim-rnn with --type s2s"},
+    {"word_vec_size src_word_vec_size tgt_word_vec_size", "use --dim-emb"},
+    {"heads", "use --transformer-heads"},
+    {"transformer_ff", "use --transformer-dim-ffn"},
+    {"pos_ffn_activation_fn", "use --transformer-ffn-activation"},
+    {"position_encoding", "positions are sinusoidal by default: --transformer-positions", "true"},
+    {"position_encoding_type", "use --transformer-positions", "SinusoidalInterleaved"},
+    {"max_relative_positions",
+     "--transformer-positions relative, with --transformer-relative-positions N; or rotary, or alibi", "0"},
+    {"layer_norm", "--transformer-norm layer or rms", "standard"},
+    {"norm_eps", "use --transformer-norm-epsilon"},
+    {"share_embeddings", "use --tied-embeddings-all"},
+    {"share_decoder_embeddings", "use --tied-embeddings"},
+    {"param_init param_init_glorot", "weights begin with the distribution of the architecture", any_value},
+    {"rnn_type", "use --enc-cell and --dec-cell, with --type s2s"},
+    {"global_attention global_attention_function", "--rnn-attention and --attention-score, with --type s2s",
+     "general,softmax"},
+    {"bridge input_feed", "recurrent models have a fixed bridge and input: --type s2s", any_value},
+    {"copy_attn copy_attn_type", "use --copy"},
+    {"pre_word_vecs_enc pre_word_vecs_dec embeddings_type",
+     "embeddings cannot be read from other files; --pretrained-model starts from a whole model"},
+    {"freeze_word_vecs_enc freeze_word_vecs_dec", "--freeze 'PATTERN' keeps parameters fixed"},
+    {"num_experts", "use --moe-experts"},
+    {"num_experts_per_tok", "use --moe-top-k"},
+    {"lambda_align alignment_layer alignment_heads full_context_alignment", "attention cannot be guided by alignments",
+     "0.0,0"},
+    {"lora_layers lora_rank lora_alpha lora_dropout quant_layers quant_type",
+     "all weights are trained, in full; --freeze 'PATTERN' keeps parameters fixed"},
+    // Training
+    {"train_steps", "--after 100000u ends a run after 100,000 updates"},
+    {"single_pass", "--after 1e ends a run after one epoch"},
+    {"valid_steps", "--valid-freq 5000u is every 5,000 updates"},
+    {"batch_size batch_type", "sentences are batched by length, up to --mini-batch-words; this affects speed only",
+     any_value, "translate"},
+    {"batch_size batch_type", "--mini-batch-words in target tokens (batch_type tokens), or --mini-batch in sentences"},
+    {"valid_batch_size max_generator_batches bucket_size bucket_size_init bucket_size_increment prefetch_factor "
+     "pool_factor batch_size_multiple queue_size num_workers gpu_backend gpu_verbose_level shard_size report_time "
+     "verbose",
+     no_effect, any_value},
+    {"normalization", "gradients are always means over target tokens", "tokens"},
+    {"accum_count", "use --optimizer-delay", "1"},
+    {"accum_steps", "--optimizer-delay holds from the first update to the last", "0"},
+    {"optim", "the optimizer is Adam", "adam,fusedadam"},
+    {"learning_rate", "--learn-rate; it is the peak, or with --lr-schedule noam the factor of its formula"},
+    {"decay_method learning_rate_decay start_decay_steps decay_steps",
+     "--lr-schedule: inverse-sqrt, noam, cosine, linear, constant"},
+    {"warmup_steps", "use --lr-warmup"},
+    {"adam_beta1 adam_beta2", "--optimizer-params takes beta1, beta2 and epsilon"},
+    {"adagrad_accumulator_init", "the optimizer is Adam", any_value},
+    {"max_grad_norm", "use --clip-norm"},
+    {"label_smoothing", "use --label-smoothing"},
+    {"weight_decay", "use --weight-decay"},
+    {"average_decay", "use --exponential-smoothing", "0,0.0"},
+    {"average_every", "--exponential-smoothing averages after every update", "1"},
+    {"attention_dropout", "use --transformer-dropout-attention"},
+    {"dropout_steps", "dropout holds from the first update to the last", "0"},
+    {"early_stopping", "use --early-stopping", "0"},
+    {"early_stopping_criteria valid_metrics", "the first of --valid-metrics decides --early-stopping"},
+    {"dump_preds", "--valid-translation-output writes the translations to a file"},
+    {"report_every", "use --disp-freq"},
+    {"log_file", "use --log", "", "train"},
+    {"log_file", "messages go to stderr: 2> FILE"},
+    {"tensorboard_log_dir", "use --tensorboard"},
+    {"exp exp_host", "--tensorboard and --log-json write the curves of a run"},
+    {"gpu gpu_ranks", "--devices names the GPUs, from 0", "-1"},
+    {"world_size", "--devices names the GPUs, which share the tokens of --mini-batch-words", "1"},
+    {"master_ip master_port", "mpirun or srun starts ranks, each of which finds its place: docs/scale.md"},
+    {"model_dtype", "--precision float16 or bfloat16", "fp32"},
+    {"apex_opt_level loss_scale", "--precision float16 sets the loss scale itself", any_value},
+    // Translating
+    {"beam_size", "use --beam-size"},
+    {"n_best", "use --n-best"},
+    {"min_length", "use --min-length"},
+    {"max_length", "--max-length-add N: N tokens more than the source"},
+    {"max_length_ratio", "use --max-length-factor", "0"},
+    {"ratio", length_penalty, "0,0.0,-0.0"},
+    {"length_penalty alpha", length_penalty, "none"},
+    {"coverage_penalty stepwise_penalty beta", "scores have no coverage penalty", "none,-0.0,0.0,0"},
+    {"random_sampling_topk random_sampling_topp", "--output-sampling full, topk K or nucleus P", "1,0,0.0"},
+    {"random_sampling_temp", "use --temperature"},
+    {"block_ngram_repeat", "use --no-repeat-ngram", "0"},
+    {"ignore_when_blocking", "--no-repeat-ngram makes no exceptions", "[]"},
+    {"replace_unk phrase_table",
+     "SentencePiece vocabularies with byte fallback spell every word; --copy trains models that copy words"},
+    {"ban_unk_token", "translations contain the unknown piece only with --allow-unk", "true"},
+    {"tgt_file_prefix tgt_prefix", "use --force-decode"},
+    {"with_score", "use --scores"},
+    {"report_align", "use --alignment"},
+    {"attn_debug", "dragoman explain shows attention"},
+    {"dump_beam", "--n-best prints the best hypotheses"},
+    {"fp32", "--precision float32", "true"},
+    {"int8", "dragoman quantize writes a model with 8-bit weights"},
+    {"avg_raw_probs", "--weights are those of the models' log-probabilities"},
+};
+
+constexpr Foreign opennmt_program_rows[] = {
+    {"onmt_train onmt-main joeynmt", "dragoman train; translating and the rest are further commands: dragoman --help"},
+    {"onmt_translate onmt_server", "dragoman translate, or dragoman serve over HTTP"},
+    {"onmt_build_vocab onmt-build-vocab build_vocab",
+     "not needed: dragoman train creates missing vocabularies; dragoman vocab train makes one alone"},
+    {"onmt_preprocess", "not needed: dragoman train reads plain text; dragoman data checks it before"},
+    {"onmt_average_models average_models", "dragoman average"},
+    {"onmt_release_model", "not needed: a model file holds no state of training, which lies next to it"},
+    {"ct2-transformers-converter ct2-opennmt-py-converter ct2-opennmt-tf-converter ct2-fairseq-converter "
+     "ct2-marian-converter ct2-opus-mt-converter",
+     "dragoman convert --to ctranslate2; translate and serve read other programs' models without conversion"},
+};
+
+}  // namespace
+
+std::span<const Foreign> opennmt_options() { return opennmt_option_rows; }
+std::span<const Foreign> opennmt_programs() { return opennmt_program_rows; }
+
+}  // namespace dragoman
