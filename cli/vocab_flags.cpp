@@ -54,7 +54,8 @@ std::vector<Flag<O>> training_flags() {
        .field = &O::size,
        .value = "N",
        .group = group,
-       .help = "number of pieces, including the 256 byte pieces and the special ones",
+       .help =
+           "number of pieces, including the 256 byte pieces and the special ones; of a list of tokens, at most so many",
        .range = {16, 1'000'000}},
       {.name = "type", .field = &O::type, .value = "TYPE", .group = group, .help = "algorithm that learns the pieces"},
       {.name = "normalization",
@@ -130,7 +131,8 @@ Table<O> vocab_table() {
   Table<O> table{.about = {.name = "vocab",
                            .summary = "train and use SentencePiece vocabularies",
                            .usage = "train|encode|decode|inspect -m FILE [OPTION...]",
-                           .text = "train learns a vocabulary from text, encode splits lines into pieces, decode joins "
+                           .text = "train learns a vocabulary from text, or lists the tokens of text if --model ends "
+                                   "in .yml, .json or .txt; encode splits lines into pieces, decode joins "
                                    "pieces to lines, inspect describes a vocabulary."},
                  .check = check};
   for (auto part : {file_flags, training_flags, encoding_flags})

@@ -1,5 +1,7 @@
 #include "vocab/piece_list.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -119,6 +121,19 @@ SpecialPieces marian_special(const std::vector<std::string>& pieces) {
 
 bool is_piece_list(std::string_view path) {
   return path.ends_with(".yml") || path.ends_with(".yaml") || path.ends_with(".json") || path.ends_with(".txt");
+}
+
+std::string file_of_pieces(const std::vector<std::string>& pieces, std::string_view path) {
+  const bool plain = path.ends_with(".txt"), json = path.ends_with(".json");
+  std::string text = json ? "{\n" : "";
+  for (size_t id = 0; id < pieces.size(); ++id) {
+    if (plain)
+      text += pieces[id];
+    else
+      text += fmt::format("{}: {}", nlohmann::json(pieces[id]).dump(), id);
+    text += json && id + 1 < pieces.size() ? ",\n" : "\n";
+  }
+  return json ? text + "}\n" : text;
 }
 
 std::vector<std::string> pieces_of_file(std::string_view text, const std::string& path) {

@@ -30,6 +30,9 @@ SpecialPieces marian_special(const std::vector<std::string>& pieces);
 /// Whether Vocabulary::load() reads a file of this name as a list of tokens: .yml, .yaml, .json or .txt.
 bool is_piece_list(std::string_view path);
 
+/// The text of such a file, which pieces_of_file() reads.
+std::string file_of_pieces(const std::vector<std::string>& pieces, std::string_view path);
+
 /// The list in a file with such a name. A .txt file must contain "</s>" and "<unk>", as for Marian.
 std::vector<std::string> pieces_of_file(std::string_view text, const std::string& path);
 

@@ -17,6 +17,8 @@
 #include "base/new_thread.h"
 #include "base/philox.h"
 #include "base/utf8.h"
+#include "vocab/blanks.h"
+#include "vocab/piece_list.h"
 #include "vocab/sampling.h"
 
 namespace dragoman {
@@ -187,9 +189,44 @@ std::optional<int> number_after(std::string_view message, std::string_view words
   fail("learning the vocabulary failed: {}", message);
 }
 
+// Most frequent first, equally frequent ones in the order of their bytes.
+std::vector<std::string> frequent_tokens(Sentences& sentences) {
+  std::unordered_map<std::string, int64_t> counts;
+  for (; !sentences.done(); sentences.Next()) {
+    std::string line = sentences.value();
+    clean_utf8(line);
+    for (const std::string_view token : split_at_blanks(line)) ++counts[std::string(token)];
+  }
+  sentences.rethrow();
+  for (const char* special : {"</s>", "<unk>"}) counts.erase(special);
+  std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
+  std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  std::vector<std::string> tokens;
+  for (auto& [token, count] : sorted) tokens.push_back(std::move(token));
+  return tokens;
+}
+
+void list_tokens(const VocabularyTraining& training) {
+  if (!training.protected_symbols.empty())
+    throw Error(fmt::format("{} is a list of tokens, which has no protected symbols, found {}", training.model,
+                            fmt::join(training.protected_symbols, " ")),
+                "leave out --protected-symbols: tokens are never split");
+  Sentences sentences(training.inputs, training.columns);
+  std::vector<std::string> pieces = frequent_tokens(sentences);
+  require(!pieces.empty(), "{}: no text to learn a vocabulary from", fmt::join(training.inputs, ", "));
+  pieces.insert(pieces.begin(), {"</s>", "<unk>"});
+  const size_t found = pieces.size();
+  pieces.resize(std::min(found, size_t(training.size)));
+  write_atomically(training.model, [&](FileWriter& file) { file.write(file_of_pieces(pieces, training.model)); });
+  log_info("Listed {} of {} tokens of {} lines in {}", pieces.size(), found, sentences.lines(), training.model);
+}
+
 }  // namespace
 
 void train_vocabulary(const VocabularyTraining& training) {
+  if (is_piece_list(training.model)) return list_tokens(training);
   check(training);
   log_info("Learning a vocabulary of {} pieces ({}) from {}", grouped(training.size), name_of(training.type),
            fmt::join(training.inputs, ", "));

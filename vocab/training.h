@@ -18,7 +18,7 @@ struct VocabularyTraining {
   std::vector<std::string> inputs;  // text files, one sentence per line; plain, .gz, .xz, .zst or "-"
   TextColumns columns = TextColumns::whole_lines;
   std::string model;  // the file to make
-  int size = 32000;   // pieces in all: the special ones, user symbols and bytes included
+  int size = 32000;   // pieces in all: the special ones, user symbols and bytes included; of a list at most
   VocabularyType type = VocabularyType::bpe;
   std::string normalization = "nmt_nfkc";      // or nfkc, nmt_nfkc_cf, nfkc_cf (lower-cased), identity
   double character_coverage = 1;               // share of the text whose characters become pieces of their own
@@ -29,9 +29,10 @@ struct VocabularyTraining {
   std::string_view size_option = "--size";     // the option that sets the size, for hints
 };
 
-/// Learns the vocabulary and writes the file atomically. The same text and options give the same file on any machine.
-/// Memory: about ten times the size of the text or, of a larger one, of the sample. Error if the text is too small for
-/// the size; it gives the largest one.
+/// Learns the vocabulary and writes the file atomically. A name that is_piece_list() makes it a list of the `size` most
+/// frequent tokens between blanks, or of all if there are fewer, after "</s>" and "<unk>", as Marian makes them. The
+/// same text and options give the same file on any machine. Memory: about ten times the size of the text or, of a
+/// larger one, of the sample. Error if the text is too small for the size; it gives the largest one.
 void train_vocabulary(const VocabularyTraining& training);
 
 }  // namespace dragoman

@@ -48,6 +48,7 @@ ModelFile open_model(const std::string& path, const OpenOptions& options) {
     log_info("{} is another program's model; it was converted in memory (dragoman convert saves the result)", path);
     return ModelFile::in_memory(path, foreign->config, foreign->vocabularies, std::move(foreign->weights));
   }
+  if (!options.vocabs.empty()) log_warning("--vocabs is ignored: {} contains its vocabularies", path);
   ModelFile file(path);
   ModelConfig config = file.config();
   set_languages(config, file.vocabularies(), options.languages, path);

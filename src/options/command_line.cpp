@@ -61,9 +61,10 @@ class CommandLine {
   }
 
  private:
-  // A negative number is a value if a value may follow.
+  // A negative number is a value if a value may follow. Marian's --sentencepiece-options takes options as its value.
   bool begins_option(const std::string& word) const {
     if (word.size() < 2 || word[0] != '-') return false;
+    if (unknown_ == "sentencepiece-options" && words_.empty()) return false;
     const bool takes_words = !unknown_.empty() || (option_ && (option_->list || count_ == 0));
     return !takes_words || !is_number(word);
   }

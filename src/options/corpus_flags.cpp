@@ -42,9 +42,8 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::vocabs,
        .value = "SOURCE TARGET",
        .group = "Files",
-       .help = "SentencePiece (subword) vocabularies, created from --train-sets if missing, or lists of tokens (.yml, "
-               ".json, "
-               ".txt) for text that is tokenised; the same name twice makes a joint vocabulary",
+       .help = "SentencePiece (subword) vocabularies, or lists of tokens (.yml, .json, .txt) for text that is "
+               "tokenised; created from --train-sets if missing; the same name twice makes a joint vocabulary",
        .required = true},
       {.name = "overwrite",
        .field = &O::overwrite,
@@ -90,7 +89,7 @@ std::vector<Flag<O>> vocabulary_flags() {
        .value = "N...",
        .group = "Vocabulary",
        .help = "vocabulary size in pieces, one number for both sides or one each; by default, new vocabularies get "
-               "32000 and existing ones keep their size",
+               "32000 and existing ones keep their size; of a list of tokens, at most so many, by default all",
        .range = {16, 1'000'000}},
       {.name = "vocab-type",
        .field = &O::vocabulary_type,

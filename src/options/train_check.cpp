@@ -125,9 +125,9 @@ void check_per_side(std::string_view option, size_t values, Findings& findings) 
 void check_rereadable(const std::string& file) {
   static constexpr auto read_again =
       "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once";
-  require(file != "-", "{}, so none of them can be '-'", read_again);
-  if (std::filesystem::is_fifo(file))
-    throw Error(fmt::format("{}, but {} is a pipe", read_again, file), "save its output to a file first");
+  static constexpr auto hint = "save its output to a file first";
+  if (file == "-") throw Error(fmt::format("{}, so none of them can be '-'", read_again), hint);
+  if (std::filesystem::is_fifo(file)) throw Error(fmt::format("{}, but {} is a pipe", read_again, file), hint);
 }
 
 void check_data(TrainOptions& o, Findings& findings) {

@@ -161,11 +161,9 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::after,
        .value = "N[u|e|t|m]",
        .group = group,
-       .help =
-           "stop after N updates (u, or no letter), epochs (e), target tokens (t, as in 20Mt) or minutes (m); with "
-           "several "
-           "limits, as in 10e,2Gt, at the first one reached; 0 is no limit; without this option, only --early-stopping "
-           "ends a run"},
+       .help = "stop after N updates (u or no letter), epochs (e), target tokens (t, as in 20Mt) or minutes (m), or at "
+               "the first "
+               "of several limits, as in 10e,2Gt; 0: no limit; without this option, only --early-stopping ends a run"},
       {.name = "save-freq",
        .field = &O::save_freq,
        .value = "N[u|e|t|m]",

@@ -58,8 +58,15 @@ std::string media_type(std::string_view header) {
 
 json of_body(const HttpRequest& request) {
   const std::string type = media_type(request.header("content-type"));
-  if (request.body.find_first_not_of(" \t\r\n") == std::string::npos) return json::object();
-  if (type == "application/x-www-form-urlencoded") return of_form(request.body);
+  const size_t begin = request.body.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos) return json::object();
+  if (type == "application/x-www-form-urlencoded") {
+    require(
+        request.body[begin] != '{',
+        "the body is JSON, but Content-Type is '{}', curl's default: send the header Content-Type: application/json",
+        type);
+    return of_form(request.body);
+  }
   const bool is_json = type == "application/json" || (type.empty() && request.body[0] == '{');
   require(is_json, "Content-Type is '{}', expected application/json or application/x-www-form-urlencoded", type);
   return of_json(request.body);

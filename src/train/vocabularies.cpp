@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "base/grouped.h"
 #include "base/log.h"
@@ -11,6 +12,7 @@
 #include "data/parallel_text.h"
 #include "interop/open_model.h"
 #include "vocab/model_facts.h"
+#include "vocab/piece_list.h"
 #include "vocab/sentence_ends.h"
 #include "vocab/training.h"
 
@@ -27,6 +29,7 @@ struct Side {
 
 void learn(const Side& side, const TrainingSetup& setup) {
   VocabularyTraining training{.model = side.path, .size = side.size, .size_option = "--dim-vocabs"};
+  if (setup.data.dim_vocabs.empty() && is_piece_list(side.path)) training.size = std::numeric_limits<int>::max();
   const auto texts = text_pairs("train-sets", setup.data.train_sets, setup.data.tsv);
   const bool source = side.columns != TextColumns::target, target = side.columns != TextColumns::source;
   if (source || setup.data.tsv)
@@ -45,7 +48,8 @@ void learn(const Side& side, const TrainingSetup& setup) {
 void make(const Side& side, const TrainingSetup& setup) {
   const std::string& pretrained = setup.training.pretrained_model;
   if (pretrained.empty()) {
-    log_info("{} does not exist: learning the vocabulary from the training text", side.path);
+    log_info("{} does not exist: {} the training text", side.path,
+             is_piece_list(side.path) ? "listing the tokens of" : "learning the vocabulary from");
     return learn(side, setup);
   }
   log_info("{} does not exist: it is written from the vocabulary of {}", side.path, pretrained);
@@ -68,7 +72,9 @@ Vocabulary open_or_make(const Side& side, const TrainingSetup& setup, MadeVocabu
     if (made) made->add(path);
   }
   Vocabulary vocabulary = Vocabulary::load(path);
-  if (!setup.data.dim_vocabs.empty() && vocabulary.size() != side.size)
+  // A list has at most so many tokens.
+  const bool fits = is_piece_list(path) ? vocabulary.size() <= side.size : vocabulary.size() == side.size;
+  if (!setup.data.dim_vocabs.empty() && !fits)
     throw Error(
         fmt::format("{} has {} pieces, --dim-vocabs asks for {}", path, grouped(vocabulary.size()), grouped(side.size)),
         "leave out --dim-vocabs to use the vocabulary as it is, or name a new file to learn one");

@@ -252,6 +252,17 @@ TEST(MariansOptions, AreIgnoredWithOneLineForEachReason) {
             "this affects speed only\n-w 9 is ignored: memory is allocated as needed\n");
 }
 
+TEST(MariansOptions, MayHaveOptionsAsTheirValue) {
+  const Answer<TrainOptions> answer(
+      train_table(), split(std::string(train_line) + " --sentencepiece-options --normalization_rule_tsv=norm.tsv"));
+  EXPECT_THAT(answer.said, testing::StartsWith("there is no option --sentencepiece-options | --vocab-type"));
+}
+
+TEST(MariansOptions, ReadFromStdinAreToldToReadAFile) {
+  const Answer<TrainOptions> answer(train_table(), split("-m m --tsv -t stdin -v v v"));
+  EXPECT_THAT(answer.said, testing::EndsWith("none of them can be '-' | save its output to a file first"));
+}
+
 TEST(MariansOptions, AreNotIgnoredByCommandsThatMarianHasNot) {
   EXPECT_EQ(Answer<AverageOptions>(average_table(), split("-o a b --workspace 9")).outcome(), refused);
 }
@@ -341,7 +352,7 @@ TEST(ForeignPrograms, SayWhatTheyAreCalledHere) {
   for (const char* name : {"generate", "decode", "marian-decoder"})
     EXPECT_TRUE(foreign_program(name).starts_with("dragoman translate")) << name;
   EXPECT_EQ(foreign_program("marian-scorer"), "dragoman score");
-  EXPECT_TRUE(foreign_program("marian-vocab").starts_with("dragoman vocab train"));
+  EXPECT_TRUE(foreign_program("marian-vocab").starts_with("dragoman vocab train -m vocab.yml"));
   EXPECT_TRUE(foreign_program("spm_train").starts_with("dragoman vocab train"));
   EXPECT_TRUE(foreign_program("preprocess").starts_with("not needed"));
   EXPECT_TRUE(foreign_program("onmt_train").starts_with("dragoman train"));

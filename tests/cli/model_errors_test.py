@@ -40,6 +40,8 @@ PROVOKED = {
     "… has no protected symbol …, which --protected-symbols asks for": f"{TRAIN} -m new --protected-symbols <x>",
     "--sentencepiece-max-lines …, expected … or more, or 0 for all lines":
         "vocab train --input s --model new --sentencepiece-max-lines 100",
+    "… is a list of tokens, which has no protected symbols, found …":
+        "vocab train -i t -m new.yml --protected-symbols <x>",
     "… has … pieces, --dim-vocabs asks for …": f"{TRAIN} -m new --dim-vocabs 400",
     "… contains averaged weights, which would be lost without --exponential-smoothing": f"{TRAIN} -m smooth --after 2u",
     "--… … contradicts …, whose model has …": f"{TRAIN} -m new --pretrained-model m --dec-depth 2",

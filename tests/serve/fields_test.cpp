@@ -53,6 +53,15 @@ TEST(Fields, AreAnErrorWhereTheBodyIsNeither) {
   EXPECT_THROW(fields_of(request("multipart/form-data; boundary=x", "--x")), Error);
 }
 
+TEST(Fields, OfJsonSentAsAFormAreAnErrorThatNamesTheHeader) {
+  try {
+    fields_of(request(form, R"( {"text": "a & b"})"));
+    FAIL() << "expected an error";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("send the header Content-Type: application/json"));
+  }
+}
+
 TEST(Fields, KeepWhatIsNoEscape) {
   EXPECT_EQ(decode_percent("%", true), "%");
   EXPECT_EQ(decode_percent("%4", true), "%4");

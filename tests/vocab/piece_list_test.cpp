@@ -109,6 +109,13 @@ TEST(PieceList, ReadsLines) {
   EXPECT_THAT(message([] { pieces_of_file("the\na\n", "v.txt"); }), HasSubstr("v.txt has no line </s>"));
 }
 
+TEST(PieceList, ReadsWhatItWrites) {
+  const std::vector<std::string> pieces{"</s>", "<unk>", ":", "\"#", "null", "a\\b", "'s", "\t", "ü", "- x"};
+  for (const char* name : {"v.yml", "v.json", "v.txt"})
+    EXPECT_EQ(pieces_of_file(file_of_pieces(pieces, name), name), pieces) << name;
+  EXPECT_EQ(file_of_pieces({"</s>", "<unk>", "the"}, "v.yml"), "\"</s>\": 0\n\"<unk>\": 1\n\"the\": 2\n");
+}
+
 TEST(PieceList, ReadsFairseqsDictionary) {
   EXPECT_THAT(pieces_of_fairseq("▁the 1234\nmadeupword0000 0\n", "dict.txt"),
               ElementsAre("<s>", "<pad>", "</s>", "<unk>", "▁the", "madeupword0000"));

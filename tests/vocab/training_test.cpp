@@ -177,6 +177,30 @@ TEST_P(Training, LowerCasesWhereTheNormalizationSaysSo) {
   EXPECT_EQ(vocabulary.encode("WO IST DIE BRÜCKE?"), vocabulary.encode("wo ist die brücke?"));
 }
 
+class TokenList : public testing::Test {
+ protected:
+  std::string read(const char* name, int size, TextColumns columns = TextColumns::whole_lines) const {
+    LineWriter writer(folder / "text");
+    for (const char* line : {"b  a@@ b", "</s> c a@@\tb", "b"}) writer.write(line);
+    writer.close();
+    train_vocabulary({.inputs = {folder / "text"}, .columns = columns, .model = folder / name, .size = size});
+    return read_file(folder / name);
+  }
+
+  const TemporaryFolder folder;
+};
+
+TEST_F(TokenList, HasTheMostFrequentTokensFirst) {
+  EXPECT_EQ(read("v.txt", 100, TextColumns::both), "</s>\n<unk>\nb\na@@\nc\n");
+  EXPECT_EQ(read("v.txt", 100, TextColumns::target), "</s>\n<unk>\nb\na@@\n");
+  EXPECT_EQ(read("v.yml", 3, TextColumns::both), "\"</s>\": 0\n\"<unk>\": 1\n\"b\": 2\n");
+  EXPECT_EQ(Vocabulary::load(folder / "v.yml").size(), 3);
+}
+
+TEST_F(TokenList, HasNoProtectedSymbols) {
+  EXPECT_THROW(train_vocabulary({.inputs = {"t"}, .model = folder / "v.yml", .protected_symbols = {"<a>"}}), Error);
+}
+
 INSTANTIATE_TEST_SUITE_P(Vocabularies, Training, testing::Values(VocabularyType::bpe, VocabularyType::unigram),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
