@@ -38,6 +38,9 @@ def shuffled(pair):
 
 
 def main(arguments):
+    if arguments in (["-h"], ["--help"]):
+        print(__doc__.strip())
+        return
     if len(arguments) != 1 or arguments[0].startswith("-"):
         sys.exit(__doc__.strip())
     folder = Path(arguments[0])
