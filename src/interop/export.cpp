@@ -88,16 +88,20 @@ void OutputFolder::commit() {
 }
 
 void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program,
-                    const ModelConfig& fixed) {
+                    const ModelConfig& fixed, const std::string& advice) {
   ModelConfig config = model.config(), expressible = fixed;
   for (const ConfigField& field : model_config_fields())
     if (field.training_only || !has_field(config, field) || std::ranges::count(keys, field.key) > 0 ||
         std::ranges::count(expressible_everywhere, field.key) > 0)
       assign(field.member(expressible), field.member(config));
-  for (const auto& [key, name, theirs, expected] : differences(config, expressible))
-    throw Error(fmt::format("{}: its '{}' is {}, which {} does not support (it supports {})", model.tensors().path(),
-                            key, theirs, program, expected),
-                "docs/existing_models.md says which models can be written for other programs");
+  std::string all;
+  for (const auto& [key, name, theirs, expected] : differences(config, expressible)) {
+    const std::string which = all.empty() ? fmt::format(", which {} does not support", program) : "";
+    all += fmt::format("{} its '{}' is {}{} (it supports {})", all.empty() ? "" : ";", key, theirs, which, expected);
+  }
+  if (!all.empty())
+    throw Error(fmt::format("{}:{}", model.tensors().path(), all),
+                advice + "docs/existing_models.md says which models can be written for other programs");
 }
 
 TensorEntry floating(const ModelFile& model, const std::string& weight) {

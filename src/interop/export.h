@@ -26,11 +26,11 @@ class OutputFolder {
   bool committed_ = false;
 };
 
-/// Throws an Error, naming the field, if the model's configuration (docs/model_format.md) differs from `fixed` in a key
-/// that is neither in `keys` nor supported by every program. Fields that only training uses may differ. `program` is
-/// the program's name in the error.
+/// Throws an Error that names all fields of the model's configuration (docs/model_format.md) that differ from `fixed`
+/// and are neither in `keys` nor supported by every program. Fields that only training uses may differ. `program` is
+/// the program's name in the error; `advice` begins its hint.
 void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program,
-                    const ModelConfig& fixed = {});
+                    const ModelConfig& fixed = {}, const std::string& advice = "");
 
 /// A weight as it is stored, except that 8 bits become float32. The model must outlive the result.
 TensorEntry floating(const ModelFile& model, const std::string& weight);

@@ -110,7 +110,8 @@ std::vector<TensorEntry> Tensors::all() {
 }  // namespace
 
 void write_huggingface(const ModelFile& model, const std::string& path) {
-  require_fields(model, expressible_in_marian_mt, "MarianMT of transformers");
+  require_fields(model, expressible_in_marian_mt, "MarianMT of transformers", {},
+                 "dragoman train --task transformer-base trains models for MarianMT; ");
   const ModelConfig& c = model.config();
   const std::string& name = model.tensors().path();
   require(c.source_vocabulary == c.target_vocabulary,

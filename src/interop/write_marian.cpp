@@ -193,7 +193,8 @@ maxi-batch-sort: src
 void write_marian(const ModelFile& model, const std::string& path) {
   const ModelConfig& c = model.config();
   const std::string& name = model.tensors().path();
-  require_fields(model, expressible_in_marian, "Marian", fixed_in_marian());
+  require_fields(model, expressible_in_marian, "Marian", fixed_in_marian(),
+                 "dragoman train --task transformer-base-marian trains models for Marian; ");
   require_suppressed(model);
   OutputFolder folder(path);
   write_vocabularies(folder, model.vocabularies(), name);

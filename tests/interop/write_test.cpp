@@ -226,6 +226,7 @@ TEST(WriteMarian, NamesWhatMarianComputesOtherwise) {
   const ModelFile ours(save_toy_model(folder / "ours", 1));
   EXPECT_THAT(complaint(write_marian, ours, folder / "marian"),
               HasSubstr("its 'norm_epsilon' is 1e-05, which Marian does not support (it supports 1e-06)"));
+  EXPECT_THAT(complaint(write_marian, ours, folder / "marian"), HasSubstr("; its 'decoder_start' is "));
   ModelConfig config = marian_config_of_a_toy();
   config.activation = Activation::gelu_tanh;
   const ModelFile other(save_toy_model(folder / "other", 1, config));
