@@ -53,7 +53,7 @@ void check_inspect(InspectOptions& o, const Given& given, Findings& findings) {
 
 Table<EvaluateCommandOptions> evaluate_table() {
   using O = EvaluateCommandOptions;
-  static constexpr auto files = "Files", figures = "Figures", significance = "Significance";
+  static constexpr auto files = "Files", metrics = "Metrics", significance = "Significance";
   return {
       .about =
           {.name = "evaluate",
@@ -80,31 +80,31 @@ Table<EvaluateCommandOptions> evaluate_table() {
               {.name = "metrics",
                .field = &O::metrics,
                .value = "NAME...",
-               .group = figures,
+               .group = metrics,
                .help = "metrics to compute; rouge: ROUGE-1, -2 and -L; exact: percentage of equal lines; evalb: "
                        "labelled F1 of bracketed trees"},
               {.name = "tokenize",
                .field = &O::tokenize,
                .value = "NAME",
-               .group = figures,
+               .group = metrics,
                .help = "tokenizer for BLEU: 13a is WMT's, zh its one for Chinese, none is for text that is already "
                        "tokenised"},
               {.name = "lowercase",
                .field = &O::lowercase,
-               .group = figures,
+               .group = metrics,
                .help = "ignore case in BLEU, chrF and exact"},
               {.name = "ter-case-sensitive",
                .field = &O::ter_case_sensitive,
-               .group = figures,
+               .group = metrics,
                .help = "respect case in TER"},
               {.name = "rouge-stemmer",
                .field = &O::rouge_stemmer,
-               .group = figures,
+               .group = metrics,
                .help = "compare words by their Porter stems in ROUGE, as most published results do"},
-              {.name = "json", .field = &O::json, .group = figures, .help = "print one JSON object"},
+              {.name = "json", .field = &O::json, .group = metrics, .help = "print one JSON object"},
               {.name = "oracle",
                .field = &O::oracle,
-               .group = figures,
+               .group = metrics,
                .help = "read --hypotheses as an n-best list ('line ||| translation ||| features') and print, instead "
                        "of metrics, each line's translation with the best sentence BLEU"},
               {.name = "confidence",

@@ -57,12 +57,12 @@ std::string_view norm_kind_in_words(NormKind kind) {
 std::string autoregression_in_words(const ModelConfig& c) {
   switch (c.autoregression) {
     case Autoregression::self_attention:
-      return "by self-attention";
+      return "self-attention";
     case Autoregression::average_attention:
-      return fmt::format("by average attention (Zhang et al. 2018), dim {} ({}), {}", grouped(c.average.feed_forward),
+      return fmt::format("average attention (Zhang et al. 2018), dim {} ({}), {}", grouped(c.average.feed_forward),
                          name_of(c.average.activation), c.average.gates ? "gated" : "without gates");
     case Autoregression::rnn:
-      return "by a recurrent unit, SSRU (Kim et al. 2019)";
+      return "a recurrent unit, SSRU (Kim et al. 2019)";
   }
   return "";
 }
@@ -81,7 +81,7 @@ void add_transformer(FactPage& page, const ModelConfig& c) {
   page.fact("positions", c.positions == Positions::learned ? fmt::format("learned, up to {}", grouped(c.max_positions))
                                                            : std::string(name_of(c.positions)));
   page.fact("attention", attention_in_words(c));
-  page.fact("autoregression", autoregression_in_words(c));
+  page.fact("decoder layers", autoregression_in_words(c));
   page.fact("embeddings", embeddings_in_words(c));
   page.fact("dropout", fmt::format("{}; attention {}, activation {}, embedding {}", c.dropout.sublayer,
                                    c.dropout.attention, c.dropout.activation, c.dropout.of_embeddings()));
