@@ -94,6 +94,11 @@ class Lines(WithModels):
         self.assertIn("2 lines are longer, in pieces, than any sentence", said)
         self.assertNotIn("trained on", self.call("translate -m a.safetensors -b 1", text=f"{short}\n").stderr.decode())
 
+    def test_vocabularies_besides_those_of_the_model_are_ignored_with_a_word(self):
+        done = self.call("translate -m a.safetensors -b 1 -v nothere nothere", text=self.lines[0] + "\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--vocabs is ignored: a.safetensors contains its vocabularies", done.stderr.decode())
+
     def test_longer_lines_of_all_processes_are_counted(self):
         long = " ".join(self.lines[:20])
         text = f"{long}\n{self.lines[0]}\n" * 3
