@@ -103,6 +103,19 @@ class SeveralCorpora(WithText):
         self.succeed(f"vocab train -m alone -i s t --size 280 {few}")
         self.assertEqual((self.folder / "alone").read_bytes(), made["some"])
 
+    def test_make_lists_of_tokens_as_marian_does(self):
+        lists = "source.yml target.yml"
+        self.trained("-t s1 t1 s2 t2 --decoder-start zero --after 1u", vocabs=lists, model="lists")
+        listed = (self.folder / "source.yml").read_text().splitlines()
+        self.assertEqual(listed[:4], ['"</s>": 0', '"<unk>": 1', '"is": 2', '"the": 3'])
+        self.assertEqual(len(listed), 4 + 4 + 3 + 3)
+        self.trained("-t s t --decoder-start zero --after 1u --dim-vocabs 100", vocabs=lists, model="again")
+        said = self.fails(f"train -t s t -v {lists} -m new --decoder-start zero --dim-vocabs 16 14")
+        self.assertIn("--dim-vocabs: 14 is out of range", said)
+        said = self.fails("train -t s t -v short.yml short.yml -m new --dim-vocabs 16")
+        self.assertIn("--decoder-start bos is a piece that short.yml does not have", said)
+        self.assertFalse((self.folder / "short.yml").exists())
+
     def test_are_validated_on_in_the_same_way(self):
         often = "--after 3u --valid-freq 1u --no-reload"  # the state holds the best figure
         self.assertEqual(self.trained(f"-t tsv --tsv --valid-sets tsv1 {often}"),
