@@ -190,14 +190,12 @@ std::optional<int> number_after(std::string_view message, std::string_view words
 }
 
 // Most frequent first, equally frequent ones in the order of their bytes.
-std::vector<std::string> frequent_tokens(Sentences& sentences) {
+std::vector<std::string> frequent_tokens(SentenceReader& reader) {
   std::unordered_map<std::string, int64_t> counts;
-  for (; !sentences.done(); sentences.Next()) {
-    std::string line = sentences.value();
+  for (std::string line; reader.next(line);) {
     clean_utf8(line);
     for (const std::string_view token : split_at_blanks(line)) ++counts[std::string(token)];
   }
-  sentences.rethrow();
   for (const char* special : {"</s>", "<unk>"}) counts.erase(special);
   std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
   std::ranges::sort(sorted, [](const auto& a, const auto& b) {
@@ -213,14 +211,15 @@ void list_tokens(const VocabularyTraining& training) {
     throw Error(fmt::format("{} is a list of tokens, which has no protected symbols, found {}", training.model,
                             fmt::join(training.protected_symbols, " ")),
                 "leave out --protected-symbols: tokens are never split");
-  Sentences sentences(training.inputs, training.columns);
-  std::vector<std::string> pieces = frequent_tokens(sentences);
+  SentenceReader reader(training.inputs, training.columns);
+  std::vector<std::string> pieces = frequent_tokens(reader);
   require(!pieces.empty(), "{}: no text to learn a vocabulary from", fmt::join(training.inputs, ", "));
   pieces.insert(pieces.begin(), {"</s>", "<unk>"});
   const size_t found = pieces.size();
   pieces.resize(std::min(found, size_t(training.size)));
   write_atomically(training.model, [&](FileWriter& file) { file.write(file_of_pieces(pieces, training.model)); });
-  log_info("Listed {} of {} tokens of {} lines in {}", pieces.size(), found, sentences.lines(), training.model);
+  log_info("Listed {} of {} tokens of {} in {}", grouped(pieces.size()), grouped(found),
+           counted(reader.sentences(), "line"), training.model);
 }
 
 }  // namespace
