@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 RUN = ("train -t s t -v v v --dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 --dec-depth 1 "
-       "--mini-batch-words 150 --learn-rate 0.01 --lr-warmup 4 --save-freq 0 --gradient-shards 8 -m m.safetensors --quiet")
+       "--mini-batch-words 150 --learn-rate 0.01 --lr-warmup 1 --save-freq 0 --gradient-shards 8 -m m.safetensors --quiet")
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
           "--mca", "btl", "self,vader", "--mca", "plm", "isolated", "-np"]
 
