@@ -168,6 +168,23 @@ TEST(AttentionStep, PassesOnWhatIsNoNumber) {
     }
 }
 
+// The first 32 of 40 keys, which a GPU handles at once, are no numbers.
+TEST(AttentionStep, PassesOnWhatIsNoNumberInSomeKeysOnly) {
+  const auto check = [](const char* name, int64_t D) {
+    ByHand t(test_backend(name), DType::f32);
+    std::vector<double> k = normals(40 * D, 1);
+    std::fill(k.begin(), k.begin() + 32 * D, std::nan(""));
+    const Var q = t.random({1, D}, 2), v = t.random({40, D}, 3);
+    const StepKeys keys{.length = int_tensor({40}, {1}), .begin = int_tensor({0}, {1})};
+    for (const double y : values_of(attention_step(t.cx, q, t.constant({40, D}, k), v, {keys, 40, 1})))
+      EXPECT_TRUE(std::isnan(y)) << name << ", heads of " << D;
+  };
+  for (const int64_t D : {5, 8}) {
+    check("reference", D), check("gpu kernels on the host", D);
+    for_each_target([&] { check("cpu", D); });
+  }
+}
+
 // A line's translation must not depend on the other lines of its batch.
 TEST(AttentionStep, GivesARowTheSameBitsWhateverItsNeighboursAndThreads) {
   for_each_target([] {

@@ -36,13 +36,16 @@ struct Scoring {
     const int64_t clipped = distance < -reach ? -reach : distance > reach ? reach : distance;
     return head * (2 * reach + 1) + clipped + reach;
   }
+  __device__ float bias_of(int64_t query_row, int head, int64_t distance) const {
+    return bias(bias.rows == 1 ? 0 : query_row, bias_column(head, distance));
+  }
   __device__ float score(const Row& of_query, const Row& of_key, int64_t query_row, int head, int64_t distance) const {
     float sum = 0;
     if (vector)
       for (int64_t d = 0; d < K; ++d) sum += vector[head * K + d] * tanhf(of_query[d] + of_key[d]);
     else
       sum = dot(of_query, of_key, K);
-    if (bias) sum += bias(bias.rows == 1 ? 0 : query_row, bias_column(head, distance));
+    if (bias) sum += bias_of(query_row, head, distance);
     return sum * scale;
   }
 };
@@ -56,10 +59,10 @@ struct OnlineSoftmax {
   /// All lanes call. Groups of `lanes` of them read a row together, each group another one, and loads overlap.
   template <int lanes, class F>
   __device__ void take(float score, bool seen, float keep, int row, float* sums, int64_t V, const F& load) {
-    const float highest = fmaxf(top, warp_max(seen ? score : -INFINITY));
-    if (highest == -INFINITY) return;
-    const float shrink = expf(top - highest), weight = seen ? expf(score - highest) : 0.f;
-    top = highest;
+    const float before = top;
+    top = fmaxf(top, warp_max(seen ? score : -INFINITY));  // -INFINITY too where all are NaN, which the weights keep
+    const float base = top == -INFINITY ? 0.f : top, shrink = expf(before - base),
+                weight = seen ? expf(score - base) : 0.f;
     sum = sum * shrink + warp_sum(weight);
     const int lane = int(threadIdx.x % warp_size);
     for (int64_t first = 0; first < V; first += 4 * lanes) {

@@ -34,11 +34,6 @@ struct Step {
   bool wide;  // whether q, y and what is new are in fours
 
   __device__ int head() const { return int(blockIdx.y * (blockDim.x / warp_size) + threadIdx.x / warp_size); }
-  /// 0 without a bias. `distance`: of the key from the query.
-  __device__ float bias(int64_t r, int head, int64_t distance) const {
-    const View<const float>& bias = scoring.bias;
-    return bias ? bias(bias.rows == 1 ? 0 : r, scoring.bias_column(head, distance)) : 0.f;
-  }
 };
 
 /// Eight adjacent numbers of a row. A is the type of their numbers, if known.
@@ -134,7 +129,7 @@ struct Mean {
       }
     }
   }
-  /// 0 / 0 if all scores are NaN.
+  /// 0 / 0 if all scores are -INFINITY.
   __device__ Eight of_all_groups() const {
     const float scale = 1 / Rows::over_groups(sum, Plus{});
     Eight mean;
@@ -181,12 +176,12 @@ __global__ void __launch_bounds__(most_warps* warp_size) step_kernel(Step a) {
       k[i] = sees && has_key ? keys(row) : Adjacent<T, 8>{};
       v[i] = sees && has_value ? values(row) : Adjacent<T, 8>{};
     }
-    float scores[Rows::rows];
-#pragma unroll
-    for (int i = 0; i < Rows::rows; ++i) scores[i] = Rows::sum_of_lanes(dot(query, k[i]));
+    float scores[Rows::rows] = {};
     if (s.bias)
       for (int i = 0; i < Rows::rows; ++i)
-        scores[i] += a.bias(r, head, std::min(first + Rows::row(i), end - 1) - position) * s.scale;
+        scores[i] = s.bias_of(r, head, std::min(first + Rows::row(i), end - 1) - position) * s.scale;
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) scores[i] += Rows::sum_of_lanes(dot(query, k[i]));
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i)
       if (first + Rows::row(i) >= end) scores[i] = -INFINITY;
@@ -194,24 +189,6 @@ __global__ void __launch_bounds__(most_warps* warp_size) step_kernel(Step a) {
   }
   const Eight y = mean.of_all_groups();
   if (lane < lanes && has_value) store_eight<A>(a.y, r, value_column, a.wide, seen.begin < end ? y : Eight{});
-}
-
-/// The sum of the score that is still to be scaled (Scoring::score) of a query and the key of this lane, which is in
-/// `row` of the cache. All lanes call, and read each row together.
-__device__ float product_with(const Scoring& s, int row, int head, const Row& query) {
-  const int lane = int(threadIdx.x % warp_size);
-  float mine = 0;
-  for (int i = 0; i < warp_size; ++i) {
-    const int of_i = __shfl_sync(0xffffffffu, row, i);
-    float sum = 0;
-    for (int64_t d = lane; d < s.K; d += warp_size) {
-      const float q = query[d], k = s.k(of_i, head * s.K + d);
-      sum += s.vector ? s.vector[head * s.K + d] * tanhf(q + k) : q * k;
-    }
-    sum = warp_sum(sum);
-    if (i == lane) mine = sum;
-  }
-  return mine;
 }
 
 // Everything else: additive scores, and heads of other sizes.
@@ -235,9 +212,8 @@ __global__ void any_step_kernel(Step a) {
     const int64_t t = first + lane;
     const bool sees = t < seen.end;
     const int row = a.past.key_row(r, sees ? t : first);
-    float score = product_with(s, row, head, s.query(r, head));
-    if (sees) score += a.bias(r, head, t - a.past.position_of(r));
-    softmax.take<16>(score * s.scale, sees, 1, row, sums, s.V,
+    const float score = s.score(s.query(r, head), s.key(row, head), r, head, t - a.past.position_of(r));
+    softmax.take<16>(score, sees, 1, row, sums, s.V,
                      [&](int of_key, int64_t d) { return load_four(s.value(of_key, head), d, s.V, wide); });
   }
   __syncwarp();

@@ -54,7 +54,7 @@ inline size_t rank_of(int64_t bytes) { return size_t(std::bit_width(uint64_t(std
 /// otherwise the recorded kernels would see the values of that moment forever.
 const void* mirrored(const Tensor& x);
 
-/// Integers that one kernel reads. Must live until that kernel has been launched.
+/// Integers that kernels read. Must live until these have been launched.
 class Uploaded {
  public:
   explicit Uploaded(const std::vector<int32_t>& values);
