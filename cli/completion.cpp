@@ -137,14 +137,14 @@ std::string zsh_script(const std::vector<Command>& commands) {
          "if [[ $funcstack[1] == _dragoman ]]; then _dragoman \"$@\"; else compdef _dragoman dragoman; fi\n";
 }
 
-// ---- fish: one `complete` per word.
+// ---- fish: one `complete` per word. The command is the second word alone: __fish_seen_subcommand_from takes any word.
 
 std::string fish_text(std::string_view text) {
   return fmt::format("'{}'", replaced(replaced(text, '\\', "\\\\"), '\'', "\\'"));
 }
 
 std::string fish_option(std::string_view command, const Option& option) {
-  std::string text = fmt::format("complete -c dragoman -n '__fish_seen_subcommand_from {}'", command);
+  std::string text = fmt::format("complete -c dragoman -n '__dragoman_command {}'", command);
   const bool choices = !option.choices.empty() && !option.boolean;
   if (option.positional) return choices ? text + fmt::format(" -f -a {}\n", fish_text(choice_words(option))) : "";
   text += fmt::format(" -l {}", option.name);
@@ -159,13 +159,17 @@ std::string fish_option(std::string_view command, const Option& option) {
 
 std::string fish_script(const std::vector<Command>& commands) {
   std::string text =
-      "# fish completion for dragoman: dragoman completion fish > ~/.config/fish/completions/dragoman.fish\n";
+      "# fish completion for dragoman: dragoman completion fish > ~/.config/fish/completions/dragoman.fish\n"
+      "function __dragoman_command\n"
+      "  set -l words (commandline -opc)\n"
+      "  test \"$words[2]\" = $argv[1]\n"
+      "end\n";
   for (const Command& command : commands)
     text += fmt::format("complete -c dragoman -n __fish_use_subcommand -f -a {} -d {}\n", command.about.name,
                         fish_text(command.about.summary));
   text += "complete -c dragoman -n __fish_use_subcommand -f -a help -d 'explain a command'\n";
   text += "complete -c dragoman -n __fish_use_subcommand -l version -d 'print the version and exit'\n";
-  text += fmt::format("complete -c dragoman -n '__fish_seen_subcommand_from help' -f -a '{}'\n", names_of(commands));
+  text += fmt::format("complete -c dragoman -n '__dragoman_command help' -f -a '{}'\n", names_of(commands));
   for (const Command& command : commands)
     for (const Option& option : command.options()) text += fish_option(command.about.name, option);
   return text;

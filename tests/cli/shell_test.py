@@ -67,14 +67,23 @@ class Bash(unittest.TestCase):
 
 
 class OtherShells(unittest.TestCase):
+    def offers_of_fish(self, line):
+        done = run("fish", "-N", "-c", f"source; complete -C '{line}'", text=said("completion", "fish"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return {offer.split("\t")[0] for offer in done.stdout.splitlines()}
+
     @needs("fish")
     def test_fish_offers_commands_options_and_values(self):
         for line, words in (("dragoman tr", {"train", "translate"}), ("dragoman translate --beam", {"--beam-size"}),
                             ("dragoman evaluate --tokenize ", {"13a", "intl", "zh", "char", "none"}),
-                            ("dragoman vocab ", {"train", "encode", "decode", "inspect"})):
-            done = run("fish", "-N", "-c", f"source; complete -C '{line}'", text=said("completion", "fish"))
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertLessEqual(words, {offer.split("\t")[0] for offer in done.stdout.splitlines()}, line)
+                            ("dragoman vocab ", {"train", "encode", "decode", "inspect"}),
+                            ("dragoman help ", COMMANDS)):
+            self.assertLessEqual(words, self.offers_of_fish(line), line)
+
+    @needs("fish")
+    def test_fish_offers_no_options_of_a_command_that_is_named_later(self):
+        self.assertIn("--learn-rate", self.offers_of_fish("dragoman train --learn"))
+        self.assertNotIn("--learn-rate", self.offers_of_fish("dragoman vocab train --learn"))
 
     @needs("zsh")
     def test_zsh_takes_the_script(self):
@@ -113,6 +122,11 @@ class OtherShells(unittest.TestCase):
         for shell, form in (("zsh", "'--{}["), ("fish", " -l {} ")):
             script = said("completion", shell)
             self.assertEqual([o for o in options if form.format(o) not in script], [], shell)
+
+    def test_options_are_those_of_the_second_word_in_fish(self):
+        script = said("completion", "fish")
+        self.assertIn("complete -c dragoman -n '__dragoman_command train' -l learn-rate", script)
+        self.assertNotIn("__fish_seen_subcommand_from", script)
 
 
 class Pages(unittest.TestCase):
