@@ -10,6 +10,11 @@
 namespace dragoman {
 namespace {
 
+std::string side_of(const LinesOrigin& origin, int64_t number, bool source) {
+  if (origin.target.empty()) return fmt::format("pair {}: its {} has", number, source ? "source" : "target");
+  return fmt::format("{}, line {}:{} has", origin.target, number, source ? " its source" : "");
+}
+
 // Memory and time of attention grow with the square of the length.
 void require_short(std::span<const IdPair> pairs, const SentenceFrames& frames, int max_length,
                    const LinesOrigin& origin) {
@@ -17,8 +22,8 @@ void require_short(std::span<const IdPair> pairs, const SentenceFrames& frames, 
     for (const auto& [side, pieces] : {std::pair(0, pairs[i].source.size() - frames.source.size()),
                                        std::pair(1, pairs[i].target.size() - frames.target.size())})
       if (pieces > size_t(max_length))
-        throw Error(fmt::format("{}, line {}: {} {} pieces, more than --max-length {}", origin.target,
-                                origin.lines_before + int64_t(i) + 1, side == 0 ? "its source has" : "has",
+        throw Error(fmt::format("{} {} pieces, more than --max-length {}",
+                                side_of(origin, origin.lines_before + int64_t(i) + 1, side == 0),
                                 grouped(int64_t(pieces)), max_length),
                     "split it, or raise --max-length if there is enough memory");
 }

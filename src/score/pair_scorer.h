@@ -16,7 +16,8 @@ struct PairScore {
   double log_prob() const { return log_prob_of(log_probs); }
 };
 
-/// The file of lines, for messages; `lines_before`: number of its lines before these.
+/// The file of lines, for messages; empty for a list of pairs. `lines_before`: number of its lines or pairs before
+/// these.
 struct LinesOrigin {
   std::string target;
   int64_t lines_before = 0;

@@ -55,7 +55,10 @@ TEST_F(ScorerTest, RefusesWhatCannotBeScored) {
               ThrowsMessage<Error>(HasSubstr("max_length")));
   Scorer scorer(engine, {.model = model, .max_length = 1});
   EXPECT_THAT([&] { scorer.score(sources, {}); }, ThrowsMessage<Error>(HasSubstr("3 sources and 0 targets")));
-  EXPECT_THAT([&] { scorer.score({"x"}, {"the red house"}); }, ThrowsMessage<Error>(HasSubstr("targets, line 1")));
+  EXPECT_THAT([&] { scorer.score({"x"}, {"the red house"}); },
+              ThrowsMessage<Error>(HasSubstr("pair 1: its source has")));
+  EXPECT_THAT([&] { scorer.score({""}, {"the red house"}); },
+              ThrowsMessage<Error>(HasSubstr("pair 1: its target has")));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ class OwnApi(Served):
         self.assertEqual(len(found["scores"]), 2)
         self.server.json("POST", "/v1/score", {"text": ["a", "b"], "translation": "c"}, 400)
         pairs = {"text": ["a"] * 18 + ["a " * 5000, "a"], "translation": ["c"] * 20}
-        self.assertIn("translation, line 19: its source has 10,000 pieces", self.server.json("POST", "/v1/score", pairs, 400)["error"])
+        self.assertIn("pair 19: its source has 10,000 pieces", self.server.json("POST", "/v1/score", pairs, 400)["error"])
 
     def test_says_what_is_wrong(self):
         self.assertIn("did you mean beam_size", self.translate(400, text="a", beamsize=2)["error"])
