@@ -178,6 +178,10 @@ class Tree(unittest.TestCase):
     def test_the_library_ends_no_program(self):
         self.check(endings)
 
+    def test_what_git_ignores_does_not_go_into_the_image(self):
+        git, docker = (set((ROOT / name).read_text(encoding="utf-8").splitlines()) for name in (".gitignore", ".dockerignore"))
+        self.assertLessEqual({line if line.startswith("/") else f"**/{line}" for line in git} | {"/.git"}, docker)
+
     def test_each_folder_of_the_tree_has_its_place_in_the_order(self):
         folders = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
         self.assertEqual(folders - set(ROOMS), set())
