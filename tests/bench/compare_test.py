@@ -197,7 +197,7 @@ class WithModel(unittest.TestCase):
         done = subprocess.run(list(map(str, command)), cwd=cls.folder, capture_output=True, encoding="utf-8",
                               timeout=240, env=os.environ | {"OMP_NUM_THREADS": "1"}, check=False)
         if done.returncode:
-            raise AssertionError(f"{command}\n{done.stdout}{done.stderr}")
+            raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
 
     def compare(self, *options):
@@ -257,8 +257,27 @@ class WithoutPeers(WithModel):
             self.compare("training", "--train", "s", "t", "--vocab", "no-such", "--python", "/no/such/python")
 
     def test_a_missing_model_is_an_error(self):
-        with self.assertRaisesRegex(AssertionError, "error: no-such: No such file or directory"):
+        with self.assertRaisesRegex(AssertionError, "exit code 2\n(.*\n)*error: no-such: No such file or directory"):
             self.translation("--model", "no-such")
+
+    def test_a_model_that_is_none_is_an_error(self):
+        for file in ("s", "empty"):  # the first bytes of s, as a size, are more than there is memory
+            (self.folder / "empty").touch()
+            with self.assertRaisesRegex(AssertionError, f"exit code 2\n(.*\n)*error: {file} is not a model file of dragoman"):
+                self.translation("--model", file)
+
+    def test_a_reference_is_repeated_as_the_text_is(self):
+        said = self.translation("--reference", "t", "--lines", 30, "--times", 2, "--python", "/no/such/python", "--beams", 1,
+                                "--precisions", "float32")
+        self.assertIn("\nLines: 60, rounds: 1\n", said)
+        self.assertRegex(said, r"\| beam 1, float32, BLEU \| [\d.]+ \|")
+
+    def test_one_line_alone_is_no_single_sentence(self):
+        for options in (("--single-lines", 1), ("--lines", 1)):
+            with self.assertRaisesRegex(AssertionError, "exit code 2\n(.*\n)*error: --single-lines is .*expected at least 2"):
+                self.translation(*options)
+        said = self.translation("--lines", 1, "--single-lines", 0, "--python", "/no/such/python", "--beams", 1)
+        self.assertNotIn("single sentence", said)
 
     def test_a_missing_dragoman_is_an_error(self):
         with self.assertRaisesRegex(AssertionError, "error: --dragoman is /no/such, expected the program"):

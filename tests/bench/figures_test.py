@@ -4,6 +4,7 @@
 import json
 import math
 import random
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -15,6 +16,10 @@ sys.path.insert(0, str(HERE))
 
 import key_size  # noqa: E402
 import layers_plot  # noqa: E402
+
+
+def run(*command):
+    return subprocess.run([sys.executable, "-B", *command], cwd=HERE, capture_output=True, encoding="utf-8", check=False)
 
 
 class KeySize(unittest.TestCase):
@@ -38,7 +43,19 @@ class KeySize(unittest.TestCase):
         self.assertLess(large["dot"][2], small["dot"][2] / 1.5)
 
 
+    def test_no_queries_are_an_error(self):
+        done = run("key_size.py", "--queries", "0")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("error: --queries is 0, expected at least 1\n", done.stderr)
+
+
 class LayersPlot(unittest.TestCase):
+    def test_help_and_missing_files_are_no_tracebacks(self):
+        done = run("layers_plot.py", "--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("Draws the results of bench_layers", done.stdout)
+        self.assertEqual(run("layers_plot.py").returncode, 2)
+
     def test_the_fastest_repetition_is_drawn_for_each_length(self):
         def rows(kind, times):
             return [{"name": f"{kind}/{length}", "run_type": "iteration", "cpu_time": time, "MB": 4.0 + length}

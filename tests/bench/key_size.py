@@ -61,6 +61,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--queries", type=int, default=200)
     queries, draw = parser.parse_args().queries, random.Random(1)
+    if queries < 1:
+        parser.error(f"--queries is {queries}, expected at least 1")
     kinds = ("dot", "scaled dot", "additive")
     print("| K |", " | ".join(f"{kind}: variance | largest weight | gradient" for kind in kinds), "|")
     print("|---" * (1 + 3 * len(kinds)) + "|")

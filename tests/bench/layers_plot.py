@@ -5,9 +5,9 @@ axes. Of several files, which are repetitions, the fastest time counts.
     layers_plot.py layers.json... > lengths.svg
 """
 
+import argparse
 import json
 import math
-import sys
 from xml.sax.saxutils import escape
 
 # name in bench_layers: (label, colour)
@@ -95,6 +95,6 @@ def page(found):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    print("\n".join(page(read(sys.argv[1:]))))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", metavar="layers.json")
+    print("\n".join(page(read(parser.parse_args().files))))

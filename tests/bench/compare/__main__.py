@@ -50,6 +50,11 @@ def introduce(program):
     return None if missing else program
 
 
+def fail(message):
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
 def main():
     a = options()
     subject = SUBJECTS[a.subject]
@@ -58,7 +63,7 @@ def main():
         print(f"GPU: {gpu.query('name')}, driver {gpu.query('driver_version')}")
     ours, peer = map(introduce, subject.programs(a))
     if not ours:
-        sys.exit(f"error: --dragoman is {a.dragoman}, expected the program that is to be measured")
+        fail(f"--dragoman is {a.dragoman}, expected the program that is to be measured")
     rows = []
     try:
         for label, of_ours, of_peer in subject.compare(a, ours, peer):
@@ -67,9 +72,9 @@ def main():
             if a.json:  # at once, as the program may be killed before it is done
                 a.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
     except OSError as error:
-        sys.exit(f"error: {error.filename}: {error.strerror}")
+        fail(f"{error.filename}: {error.strerror}")
     except Failed as failed:
-        sys.exit(f"error: {failed}")
+        fail(failed)
 
 
 if __name__ == "__main__":

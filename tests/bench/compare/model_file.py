@@ -1,5 +1,8 @@
 """Reads model files with the standard library only (docs/model_format.md)."""
 import json
+import os
+
+from process import Failed
 
 
 class ModelFile:
@@ -7,7 +10,12 @@ class ModelFile:
         self.path = path
         with open(path, "rb") as file:
             self.header_bytes = int.from_bytes(file.read(8), "little")
-            self.tensors = json.loads(file.read(self.header_bytes))
+            fits = self.header_bytes <= os.fstat(file.fileno()).st_size
+            header = file.read(self.header_bytes) if fits else b""
+        try:
+            self.tensors = json.loads(header)
+        except ValueError:
+            raise Failed(f"{path} is not a model file of dragoman: it does not begin with a header in JSON") from None
 
     def place(self, name):
         """Offset of a tensor in the file, and its size in bytes."""

@@ -56,8 +56,8 @@ def run(command, text="", environment=None, until=None):
 
 
 def answers(command, lines):
-    """Returns the milliseconds from the start of the program to its first translation, and the median of the following ones. Each
-    line is sent after the translation of the previous one has arrived."""
+    """Returns the milliseconds from the start of the program to its first translation, and the median of the following ones, of
+    which there must be some. Each line is sent after the translation of the previous one has arrived."""
     times, begin = [], time.monotonic()
     with tempfile.TemporaryFile("w+") as log, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                                                stderr=log, encoding="utf-8") as process:

@@ -70,7 +70,7 @@ class Text:
 
     def bleu(self, translations):
         reference = self.folder / "reference"
-        reference.write_text("\n".join(read_lines(self.a.reference)[:len(self.lines)]) + "\n", encoding="utf-8")
+        reference.write_text("\n".join(read_lines(self.a.reference)[:self.a.lines] * self.a.times) + "\n", encoding="utf-8")
         done = run([self.a.dragoman, "evaluate", "--references", reference, "--hypotheses", "-", "--metrics", "bleu",
                     "--tokenize", self.a.bleu_tokenize, "--json"], translations)
         return json.loads(done.out)["bleu"]
@@ -134,6 +134,9 @@ def compare(a, ours, peer):
         for side in ("source", "target"):
             file.save_vocabulary(side, folder / f"{side}.spm")
         text = Text(a, folder)
+        if a.single_lines and min(a.single_lines, len(text.lines)) < 2:
+            raise Failed(f"--single-lines is {a.single_lines} and the text has {len(text.lines):,} lines, expected at least 2 of "
+                         "both: the first one shows the start; --single-lines 0 sends none")
         for program in filter(None, (ours, peer)):
             program.prepare(text)
         print(f"Lines: {len(text.lines):,}, rounds: {a.rounds}\n\n{table.header(PEERS[a.peer].name)}", flush=True)
