@@ -111,6 +111,17 @@ class Install(unittest.TestCase):
         run(C_COMPILER, "-std=c99", "-pedantic", "-Werror", ROOT / "examples/translate.c", "-o", program, *flags)
         self.check_program(program, environment)
 
+    def test_pkg_config_knows_libraries_and_headers_outside_of_the_prefix(self):
+        lib, include = self.folder / "x/lib", self.folder / "y/include"
+        run(CMAKE, "-S", ROOT, "-B", self.folder / "elsewhere", f"-DCMAKE_INSTALL_LIBDIR={lib}",
+            f"-DCMAKE_INSTALL_INCLUDEDIR={include}", f"-DCMAKE_INSTALL_PREFIX={self.folder}/prefix",
+            f"-DCMAKE_CXX_COMPILER={COMPILER}", *(f"-DDRAGOMAN_{part}=OFF" for part in ("TESTS", "BENCH", "CUDA", "PYTHON")))
+        (lib / "pkgconfig").mkdir(parents=True)
+        shutil.copy(self.folder / "elsewhere/packaging/dragoman.pc", lib / "pkgconfig")
+        flags = run("pkg-config", "--cflags", "--libs", "dragoman",
+                    env=os.environ | {"PKG_CONFIG_PATH": str(lib / "pkgconfig")}).stdout.split()
+        self.assertEqual([Path(flag[2:]).resolve() for flag in flags[:2]], [include.resolve(), lib.resolve()])
+
     def test_a_library_for_gpus_is_found_where_the_library_lies(self):
         program, module = self.build_with_cmake(), self.libraries / "dragoman/libdragoman_cuda.so"
         if module.exists():
