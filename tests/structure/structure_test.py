@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The rules of docs/architecture.md that a program can check: who may include whom, how long things may be."""
 
+import posixpath
 import re
 import unittest
 from pathlib import Path
@@ -16,6 +17,7 @@ PUBLIC_ROOMS = {"dragoman/error.h": "base", "dragoman/log_sink.h": "base", "drag
                 "dragoman/search_rule.h": "model", "dragoman/search_options.h": "decode", "dragoman/dragoman.h": "capi",
                 "dragoman/run_event.h": "runlog", "dragoman/run_control.h": "train", "dragoman/named_option.h": "options"}
 
+SOURCE_FOLDERS = ("include", "src", "vocab", "bindings", "cli", "tests")
 FILE_LINES, FUNCTION_LINES, KERNEL_LINES = 400, 60, 120
 OPTION_TABLES = re.compile(r"(cli|src/options)/\w+_flags\.cpp|src/model/\w+_fields\.cpp")  # functions that return a table of options: data, as long as it is
 DEVICE_CONDITIONS = {"src/backend/registry.cpp", "src/comm/communicator.cpp"}
@@ -145,8 +147,17 @@ def shared_class_names(files):
             yield f"{namespace}::{name} is defined in {' and '.join(paths)}"
 
 
+def listed(folder, text):
+    """The sources that the CMakeLists.txt of a folder names; ${name} stands for each of the words of `foreach(name ...)`."""
+    words = {name: values.split() for name, values in re.findall(r"foreach\((\w+) ([^)]*)\)", text)}
+    for source in re.findall(r"[^\s()\"]+\.(?:cpp|cu)\b", text):
+        variable = re.match(r"\$\{(\w+)\}", source)
+        for name in [source.replace(variable[0], word) for word in words.get(variable[1], [])] if variable else [source]:
+            yield posixpath.normpath(posixpath.join(folder, name))
+
+
 def sources():
-    for top in ("include", "src", "vocab", "bindings", "cli", "tests"):
+    for top in SOURCE_FOLDERS:
         for path in sorted((ROOT / top).rglob("*")):
             if path.suffix in (".h", ".cpp", ".cu", ".cuh"):
                 yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
@@ -181,6 +192,13 @@ class Tree(unittest.TestCase):
     def test_what_git_ignores_does_not_go_into_the_image(self):
         git, docker = (set((ROOT / name).read_text(encoding="utf-8").splitlines()) for name in (".gitignore", ".dockerignore"))
         self.assertLessEqual({line if line.startswith("/") else f"**/{line}" for line in git} | {"/.git"}, docker)
+
+    def test_each_source_is_compiled(self):
+        lists = {path for top in SOURCE_FOLDERS for path in (ROOT / top).rglob("CMakeLists.txt")}
+        known = {source for path in lists
+                 for source in listed(path.parent.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))}
+        forgotten = [path for path, _ in sources() if path.endswith((".cpp", ".cu")) and path not in known]
+        self.assertEqual(forgotten, [], "no CMakeLists.txt names these files, so they are not compiled: add them")
 
     def test_each_folder_of_the_tree_has_its_place_in_the_order(self):
         folders = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
@@ -240,6 +258,13 @@ class Rules(unittest.TestCase):
         text = "std::exit(2);\nabort();\nat_exit_of(f);\nstd::terminate();\n"
         self.assertEqual([message.split(":")[1] for message in endings("src/nn/a.cpp", text)], ["1", "2", "4"])
         self.assertEqual(list(endings("cli/main.cpp", text)), [])
+
+    def test_sources_are_found_in_a_list(self):
+        text = ("dragoman_test(model ../op_check/gpu.cpp a_test.cpp\n  b_test.cpp)\nforeach(reader http lines)\n"
+                "  add_executable(fuzz_${reader} ${reader}_fuzz.cpp)\nendforeach()\nadd_executable(x ${src}/x.cpp)\n")
+        self.assertEqual(list(listed("tests/model", text)),
+                         ["tests/op_check/gpu.cpp", "tests/model/a_test.cpp", "tests/model/b_test.cpp",
+                          "tests/model/http_fuzz.cpp", "tests/model/lines_fuzz.cpp"])
 
     def test_device_conditions_and_function_macros_are_found(self):
         text = "#ifdef DRAGOMAN_CUDA\n#endif\n#define SQUARE(x) x\n"
