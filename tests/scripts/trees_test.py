@@ -5,6 +5,7 @@ treebank of its own.
     trees_test.py BINARY
 """
 
+import gzip
 import json
 import lzma
 import os
@@ -123,7 +124,9 @@ class Trees(unittest.TestCase):
                               (f"{CATS}\nrain\n", "-, line 2: expected an opening bracket, found 'rain'"),
                               (f"{CATS})\n", "-, line 1: expected an opening bracket, found ')'"),
                               ("(NP the (NN cat))", "-, line 1: expected a bracket around each word, found '(NN' beside"),
-                              ("(NP (DT the) cat)", "-, line 1: expected a bracket around each word, found 'cat' beside")):
+                              ("(NP (DT the) cat)", "-, line 1: expected a bracket around each word, found 'cat' beside"),
+                              ("(NN a b)", "-, line 1: expected a bracket around each word, found 'b' beside others"),
+                              ("(NN a (DT b))", "-, line 1: expected a bracket around each word, found '(DT' beside")):
             done = self.call("words", "-", text=text)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"error: {message}", done.stderr)
@@ -131,6 +134,22 @@ class Trees(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr.split(":")[1]), (2, " one has 1 lines, two has 2"))
         self.assertIn("expected what to do and files", self.call("prune", "x").stderr)
         self.assertIn("nowhere", self.call("words", "nowhere").stderr)
+
+    def test_files_that_cannot_be_read_are_named(self):
+        trees = 200 * PENN.encode()
+        packed, zipped = lzma.compress(trees), gzip.compress(trees)
+        for name, data, message in (("latin", b"(NN caf\xe9)\n", "expected text in UTF-8"),
+                                    ("cut.xz", packed[:-40], "damaged or truncated"),
+                                    ("damaged.xz", packed[:60] + b"damage" + packed[66:], "damaged or truncated"),
+                                    ("cut.gz", zipped[:-40], "damaged or truncated"),
+                                    ("damaged.gz", zipped[:60] + b"damage" + zipped[66:], "damaged or truncated"),
+                                    ("plain.gz", trees, "damaged or truncated")):
+            (self.folder / name).write_bytes(data)
+            self.write("one", "cats\n")
+            for call in (("words", name), ("join", name, "one", "one"), ("join", "one", name, "one")):
+                done = self.call(*call)
+                self.assertEqual(done.returncode, 2, call)
+                self.assertRegex(done.stderr, f"^error: {name}: .*{message}")
 
     def test_a_parser_is_trained_and_measured(self):
         trees = [f"(S (NP (DT {d}) (NN {n})) (VP (ADVP (RB now)) (VBD {v}) (PP (IN with) (NP (DT {e}) (NN {m})))) (. .))\n"
