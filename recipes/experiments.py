@@ -15,6 +15,7 @@ import lzma
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,7 +45,8 @@ class Stopped(Exception):
 
 
 def fail(message, hint):
-    sys.exit(f"error: {message}\n  hint: {hint}")
+    print(f"error: {message}\n  hint: {hint}", file=sys.stderr)
+    sys.exit(2)
 
 
 def parse_rows(text):
@@ -58,7 +60,10 @@ def parse_rows(text):
 
 def find_dragoman():
     built = HERE.parent / "build/release/dragoman"
-    return os.environ.get("DRAGOMAN") or (str(built) if built.exists() else "dragoman")
+    program = os.environ.get("DRAGOMAN") or (str(built) if built.exists() else "dragoman")
+    if not shutil.which(program):
+        fail(f"{program} is not a program", "build dragoman, or let the environment variable DRAGOMAN name it")
+    return program
 
 
 def text_file(*name):
@@ -83,6 +88,8 @@ def read_lines(path):
 
 def write_pairs(folder, name, pairs):
     """Writes the sides of pairs into two files, and returns their names."""
+    if not pairs:
+        fail(f"no lines of the text belong in {name}", "--help says which do, recipes/README.md where to get it")
     files = tuple(folder / f"{file_name(name)}.{side}" for side in ("en", "de"))
     for file, lines in zip(files, zip(*pairs)):
         file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -41,14 +41,14 @@ class Experiments(unittest.TestCase):
         (folder / "small.yml").write_text(SMALL, encoding="utf-8")
         (folder / "few.yml").write_text("dim-vocabs: 320\n", encoding="utf-8")
 
-    def start(self, recipe, *arguments, **more):
+    def start(self, recipe, *arguments, program=None, **more):
         return subprocess.Popen([sys.executable, "-B", ROOT / "recipes" / recipe, *arguments], cwd=self.folder,
                                 encoding="utf-8", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                env=os.environ | {"DRAGOMAN": BINARY}, start_new_session=True, **more)
+                                env=os.environ | {"DRAGOMAN": program or BINARY}, start_new_session=True, **more)
 
-    def call(self, recipe, *arguments):
+    def call(self, recipe, *arguments, **more):
         """(exit code, stdout, stderr)"""
-        process = self.start(recipe, *arguments)
+        process = self.start(recipe, *arguments, **more)
         said = process.communicate(timeout=200)
         return process.returncode, *said
 
@@ -102,7 +102,7 @@ class Experiments(unittest.TestCase):
         self.succeed("lengths", *call)
         (self.folder / "other.yml").write_text("after: 10u\n", encoding="utf-8")
         code, _, err = self.call("lengths", *call, "-c", "other.yml")
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 2)
         self.assertIn("refused/none was made with other options or texts\n  hint: delete it", err)
 
     def test_a_run_that_is_stopped_is_resumed(self):
@@ -141,9 +141,23 @@ class Experiments(unittest.TestCase):
                                    (("data", "x", "--row", "nobody"), "there is no row nobody"),
                                    ((), "DATA_DIR is missing")):
             code, _, err = self.call("table3", *arguments)
-            self.assertNotEqual(code, 0)
+            self.assertEqual(code, 2)
             self.assertIn(message, err)
+        code, _, err = self.call("table3", "data", "x", program="/nowhere/dragoman")
+        self.assertEqual((code, err.splitlines()[0]), (2, "error: /nowhere/dragoman is not a program"))
         self.assertIn("--row NAME", self.succeed("table3", "--help"))
+
+    def test_columns_without_lines_are_refused_before_training(self):
+        for recipe, column, names in (("lengths", "21–40 whole", [f"tok/{part}.lc.norm.tok" for part in
+                                                                 ("train", "test_2016_flickr")]),
+                                      ("copying-names", "names", ("train", "test"))):
+            data = Path(tempfile.mkdtemp(dir=self.folder))
+            (data / "tok").mkdir()
+            for name in names:
+                for side in ("en", "de"):
+                    (data / f"{name}.{side}").write_text("It is 10 .\nIt is 20 .\n", encoding="utf-8")
+            code, _, err = self.call(recipe, data, data / "out", "-c", "small.yml")
+            self.assertEqual((code, err.splitlines()[0]), (2, f"error: no lines of the text belong in {column}"))
 
     def test_strings_to_be_copied_are_new_in_each_test(self):
         table = self.cells(self.succeed("copying-strings", "strings", "-c", "small.yml", "--row", "copies"))
