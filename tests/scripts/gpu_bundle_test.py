@@ -3,6 +3,7 @@
 
     gpu_bundle_test.py BINARY LIBRARY TEST_OPS
 """
+import gzip
 import json
 import os
 import shutil
@@ -65,6 +66,26 @@ class GpuBundle(unittest.TestCase):
                               capture_output=True, encoding="utf-8")
         self.assertEqual(done.returncode, 2)
         self.assertIn("check first|second|third FOLDER", done.stderr)
+
+    def test_packs_the_text_that_is_named(self):
+        build = self.folder / "tiny"
+        for name in ("dragoman", "libdragoman.so.0", "libdragoman_cuda.so", "tests/ops/test_ops"):
+            (build / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy("/bin/true", build / name)
+        (self.folder / "source").write_text("one\ntwo\n", encoding="utf-8")
+        (self.folder / "target.gz").write_bytes(gzip.compress(b"eins\nzwei\n"))
+        (self.folder / "vocabulary").write_text("one two eins zwei", encoding="utf-8")
+        call = ("tiny", "-o", "text.tar.xz", "--compression", "0", "--train", "source", "target.gz", "--vocab")
+        done = self.bundle(*call, "vocabulary")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        texts = {"source": b"one\ntwo\n", "target": b"eins\nzwei\n", "vocabulary": b"one two eins zwei"}
+        for name, text in texts.items():
+            command = ["tar", "-xOf", self.folder / "text.tar.xz", f"dragoman-gpu/text/{name}"]
+            packed = subprocess.run(command, check=True, capture_output=True).stdout
+            self.assertEqual(packed, text)
+        done = self.bundle(*call, "nowhere")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nowhere is not a file, expected text for --train", done.stderr)
 
     def test_says_what_is_not_built(self):
         done = self.bundle("nowhere", "-o", "none.tar.xz")
