@@ -103,6 +103,10 @@ class Distill(unittest.TestCase):
             self.assertIn(message, done.stderr)
             self.assertFalse((self.folder / f"out.{source}.{target}").exists())
         self.assertIn("usage", self.call("text.en").stderr)
+        for program in ("/nowhere/dragoman", "nothing-like-this"):  # not another one in its place
+            done = self.call("text.en", "text.de", "out", "-m", "teacher", program=program)
+            self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (2, f"error: {program} is not a program"))
+            self.assertFalse((self.folder / "out.parts").exists())
 
     def test_a_student_learns_from_it(self):
         self.distilled("student text", "train.en", "train.de", "-m", "teacher", "-b", "2", DISTILL_BLOCK_LINES="100")

@@ -24,7 +24,9 @@ class Recipes(unittest.TestCase):
     def setUpClass(cls):
         temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(temporary.cleanup)
-        cls.folder = Path(temporary.name)
+        cls.folder = Path(temporary.name) / "a folder with blanks"
+        cls.folder.mkdir()
+        (cls.folder / "the program").symlink_to(BINARY)
         subprocess.run([sys.executable, "-B", ROOT / "scripts/phrases", cls.folder / "phrases"], check=True)
         (cls.folder / "small.yml").write_text(SMALL, encoding="utf-8")
 
@@ -43,7 +45,7 @@ class Recipes(unittest.TestCase):
 
     def call(self, script, *arguments, **environment):
         """Files are named from the folder of the test, and so is the program."""
-        environment = os.environ | {"DRAGOMAN": os.path.relpath(BINARY, self.folder), "THREADS": "1"} | environment
+        environment = os.environ | {"DRAGOMAN": "./the program", "THREADS": "1", "CDPATH": ".:/"} | environment
         return subprocess.run([ROOT / "scripts" / script, *arguments], timeout=200, check=False, encoding="utf-8",
                               cwd=self.folder, capture_output=True, env=environment)
 
@@ -59,7 +61,7 @@ class Recipes(unittest.TestCase):
 
     def test_multi30k_is_trained_and_measured(self):
         sets = [f"tok/{part}.lc.norm.tok" for part in ("train", "val", "test_2016_flickr")]
-        self.check("multi30k", self.corpus(sets, "en", "de"), r"BLEU .*\n\S+test\.de +\d+\.\d\d ", "test.de")
+        self.check("multi30k", self.corpus(sets, "en", "de"), r"BLEU .*\n.+/test\.de +\d+\.\d\d ", "test.de")
 
     def test_multi30k_is_learned_from_a_teacher_as_well(self):
         data = self.corpus([f"tok/{part}.lc.norm.tok" for part in ("train", "val", "test_2016_flickr")], "en", "de")
@@ -71,11 +73,11 @@ class Recipes(unittest.TestCase):
 
     def test_java_to_csharp_is_measured_beside_the_java_as_it_is(self):
         data = self.corpus(("train", "valid", "test"), "java", "cs")
-        self.check("java-cs", data, r"BLEU .* exact\n\S+test\.java\.gz +\d.*\n\S+test\.cs +\d", "test.cs")
+        self.check("java-cs", data, r"BLEU .* exact\n.+/test\.java\.gz +\d.*\n.+/test\.cs +\d", "test.cs")
 
     def test_titles_are_measured_beside_first_sentences_of_the_words_that_are_read(self):
         data = self.corpus(("train", "dev", "test"), "abstract", "title")
-        run = self.check("titles", data, r"ROUGE-L\n\S+test\.first +\d.*\n\S+test\.title +\d", "test.title", WORDS="5")
+        run = self.check("titles", data, r"ROUGE-L\n.+/test\.first +\d.*\n.+/test\.title +\d", "test.title", WORDS="5")
         words = [len(line.split()) for line in (run / "test.abstract").read_text(encoding="utf-8").splitlines()]
         self.assertEqual((len(words), max(words)), (40, 5))
 

@@ -157,7 +157,8 @@ class Trees(unittest.TestCase):
                  for m in ("bird", "tree", "boy", "girl")]
         for name in ("train", "dev", "test"):
             self.write(f"{name}.clean.mrg", "".join(trees[:40] if name == "test" else trees))
-        environment = os.environ | {"DRAGOMAN": BINARY, "VOCAB": "300", "THREADS": "1"}
+        (self.folder / "the program").symlink_to(BINARY)
+        environment = os.environ | {"DRAGOMAN": "./the program", "VOCAB": "300", "THREADS": "1"}
         call = [SCRIPTS / "parsing", ".", "run", self.write("recipe.yml", RECIPE)]
         for _ in range(2):  # the second time nothing is left to do but to parse
             done = subprocess.run(call, cwd=self.folder, timeout=200, check=False, encoding="utf-8", capture_output=True,
