@@ -143,7 +143,7 @@ class GpuCheck(unittest.TestCase):
     def test_says_which_text_is_missing(self):
         (self.folder / "no-text").mkdir()
         code, _, err = self.check("with", "multi30k", "--multi30k", "no-text")
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 2)
         self.assertIn("no-text/tok/train.lc.norm.tok.en is missing, also with .xz or .gz", err)
 
 
