@@ -12,11 +12,13 @@ void forward(const Tensor& y, const Embedding& e) {
   const auto table = view<const float>(e.table), position_table = view<const float>(e.position_table);
   const int32_t *ids = integers(e.ids), *positions = position_table ? integers(e.positions) : nullptr;
   const auto scale = float(e.scale);
-  each_masked(Y.rows, Y.cols, Mask(e.dropout), [=] __device__(int64_t n, int64_t d, float factor) {
+  const auto sum = [=] __device__(int64_t n, int64_t d) {
     const float position = position_table ? position_table(positions[2 * n + 1], d) : 0.f;
     const float row = ids[n] < 0 ? 0.f : table(ids[n], d);
-    Y(n, d) = factor * (scale * row + position);
-  });
+    return scale * row + position;
+  };
+  each_masked(Y.rows, Y.cols, Mask(e.dropout), sum,
+              [=] __device__(int64_t n, int64_t d, float kept) { Y(n, d) = kept; });
 }
 
 constexpr int most_slices = 8, few = 16;

@@ -62,14 +62,20 @@ struct Mask {
   }
 };
 
-/// Calls f(row, column, factor) on the device for every element of a masked matrix.
-template <class F>
-void each_masked(int64_t rows, int64_t cols, const Mask& mask, F f) {
+/// Calls put(row, column, factor · value(row, column)) on the device for every element of a masked matrix. Reads the
+/// values of a unit before it writes, so that the reads overlap.
+template <class Value, class F>
+void each_masked(int64_t rows, int64_t cols, const Mask& mask, Value value, F put) {
   each_element(rows, Mask::units(cols), [=] __device__(int64_t row, int64_t unit) {
+    float values[Mask::width];
+    for (int j = 0; j < Mask::width; ++j) {
+      const int64_t column = Mask::column(unit, j);
+      values[j] = column < cols ? float(value(row, column)) : 0.f;
+    }
     const Mask::Factors factors = mask.factors(row, unit);
     for (int j = 0; j < Mask::width; ++j) {
       const int64_t column = Mask::column(unit, j);
-      if (column < cols) f(row, column, factors[j]);
+      if (column < cols) put(row, column, factors[j] * values[j]);
     }
   });
 }
