@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "interop/marian_files.h"
 #include "io/int8_weights.h"
+#include "nn/parameters.h"
 #include "train/vocabularies.h"
 
 namespace dragoman {

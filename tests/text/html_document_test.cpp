@@ -10,7 +10,6 @@ namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using Translations = std::vector<TranslatedSentence>;
 

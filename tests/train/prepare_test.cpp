@@ -87,7 +87,7 @@ TEST(LongWarmup, IsWarnedOfWhereTheUpdatesAreKnown) {
     ToyRun run;
     run.setup.optimizer.warmup = 30;
     run.setup.training.after = std::move(after);
-    Trainer(run.setup, backend("cpu"));
+    const Trainer trainer(run.setup, backend("cpu"));
     const std::string text = run.log.text();
     run.log.clear();
     dry_run(run.setup, backend("cpu"));
