@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "data/parallel_text.h"
 #include "options/flags.h"
-#include "options/machine_flags.h"
+#include "options/shared_flags.h"
 
 namespace dragoman {
 namespace {

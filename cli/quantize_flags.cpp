@@ -4,7 +4,7 @@
 #include "cli/open_flags.h"
 #include "cli/quantize_options.h"
 #include "options/flags.h"
-#include "options/machine_flags.h"
+#include "options/shared_flags.h"
 
 namespace dragoman {
 namespace {

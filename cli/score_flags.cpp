@@ -7,7 +7,7 @@
 #include "data/parallel_text.h"
 #include "dragoman/average.h"
 #include "options/flags.h"
-#include "options/machine_flags.h"
+#include "options/shared_flags.h"
 
 namespace dragoman {
 namespace {

@@ -4,7 +4,7 @@
 #include "cli/open_flags.h"
 #include "cli/serve_options.h"
 #include "options/flags.h"
-#include "options/machine_flags.h"
+#include "options/shared_flags.h"
 #include "serve/served_models.h"
 
 namespace dragoman {

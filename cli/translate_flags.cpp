@@ -7,7 +7,7 @@
 #include "cli/open_flags.h"
 #include "cli/translate_options.h"
 #include "options/flags.h"
-#include "options/machine_flags.h"
+#include "options/shared_flags.h"
 
 namespace dragoman {
 namespace {

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/vocab_options.h"
 #include "options/flags.h"
-#include "options/machine_flags.h"
+#include "options/shared_flags.h"
 #include "vocab/training.h"
 
 namespace dragoman {

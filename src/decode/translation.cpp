@@ -7,12 +7,12 @@ namespace dragoman {
 namespace {
 
 void append(Translation& line, const Translation& part) {
-  if (!line.text.empty() && !part.text.empty()) line.text += ' ';
+  join(line.text, part.text);
+  const size_t before = line.text.size() - part.text.size();
   for (Link link : part.links) {
-    link.target = {line.text.size() + link.target.begin, line.text.size() + link.target.end};
+    link.target = {before + link.target.begin, before + link.target.end};
     line.links.push_back(link);
   }
-  line.text += part.text;
   line.log_prob += part.log_prob;
   line.score += part.score;
   line.length += part.length;
@@ -50,6 +50,11 @@ std::string beginning_of(const Vocabulary& target, std::span<const int32_t> ids)
   std::string text = target.decode(ids.first(ids.size() - unfinished_bytes(target, ids)));
   text.erase(text.find_last_not_of(' ') + 1);
   return text;
+}
+
+void join(std::string& text, const std::string& next) {
+  if (!text.empty() && !next.empty()) text += ' ';
+  text += next;
 }
 
 void append(std::vector<Translation>& line, std::vector<Translation> part) {

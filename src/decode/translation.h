@@ -28,6 +28,9 @@ std::vector<Translation> translations_of(const Vocabulary& target, std::vector<H
 /// left out.
 std::string beginning_of(const Vocabulary& target, std::span<const int32_t> ids);
 
+/// Appends the text of a line's next segment.
+void join(std::string& text, const std::string& next);
+
 /// Appends the n-best translations of a line's next segment to those of the segments before it, rank by rank; a shorter
 /// list repeats its last entry. Scores are added, so the joined list has the same order: the best translation of each
 /// segment comes first.

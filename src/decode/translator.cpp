@@ -46,11 +46,6 @@ int32_t language_of(const Vocabulary& vocabulary, std::span<const int32_t> sourc
   return !source.empty() && names_target(vocabulary.piece(source[0])) ? source[0] : -1;
 }
 
-void join(std::string& text, const std::string& next) {
-  if (!text.empty() && !next.empty()) text += ' ';
-  text += next;
-}
-
 // Not every vocabulary ignores all of these characters.
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == std::string_view::npos; }
 

@@ -1,4 +1,4 @@
-#include "options/machine_flags.h"
+#include "options/shared_flags.h"
 #include "options/train_table.h"
 
 namespace dragoman {

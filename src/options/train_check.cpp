@@ -11,7 +11,7 @@
 #include "data/corpus.h"
 #include "model/validate.h"
 #include "nn/scores/score_kind.h"
-#include "options/machine_flags.h"
+#include "options/shared_flags.h"
 #include "options/train_table.h"
 
 namespace dragoman {

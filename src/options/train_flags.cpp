@@ -1,6 +1,6 @@
 #include "options/flags.h"
-#include "options/machine_flags.h"
 #include "options/model_options.h"
+#include "options/shared_flags.h"
 #include "options/train_table.h"
 #include "train/run_files.h"
 
