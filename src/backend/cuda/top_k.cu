@@ -1,5 +1,5 @@
 #include <bit>
-#include <cfloat>
+#include <cstdint>
 
 #include "backend/cuda/families.h"
 #include "backend/cuda/four.cuh"
@@ -9,44 +9,46 @@ namespace {
 
 constexpr int threads_per_row = 512;
 
-/// A piece and its logit as one number, larger for larger logits and, among equal ones, for lower ids. 0: none.
-using Candidate = unsigned long long;
+/// A number that is larger for larger logits: the same for 0 and -0, and for NaN less than any other.
+__device__ int32_t rank_of(float logit) {
+  const auto bits = std::bit_cast<int32_t>(logit + 0.f);  // -0 + 0 is 0
+  return logit != logit ? INT32_MIN : bits >= 0 ? bits : bits ^ INT32_MAX;
+}
+__device__ float logit_of(int32_t rank) { return std::bit_cast<float>(rank >= 0 ? rank : rank ^ INT32_MAX); }
 
-__device__ Candidate candidate(float logit, int64_t id) {
-  if (logit != logit) return 0;                            // NaN is never chosen
-  const auto bits = std::bit_cast<uint32_t>(logit + 0.f);  // -0 equals 0
-  const uint32_t rising = bits >> 31 ? ~bits : bits | 0x80000000u;
-  return Candidate{rising} << 32 | uint32_t(~id);
-}
-__device__ float logit_of(Candidate c) {
-  const auto rising = uint32_t(c >> 32);
-  return std::bit_cast<float>(rising >> 31 ? rising ^ 0x80000000u : ~rising);
-}
-__device__ int32_t id_of(Candidate c) { return int32_t(~uint32_t(c)); }
+/// A piece and the rank of its logit as one number, larger for better ones: among equal logits, for lower ids.
+using Candidate = unsigned long long;
+constexpr Candidate none = 0;
 
 struct LargerCandidate {
   __device__ Candidate operator()(Candidate a, Candidate b) const { return a > b ? a : b; }
 };
 
-/// What a thread has seen of a row: its `count` best candidates, best first, and the sum of exp(logit - highest).
-template <int count>
-struct Seen {
-  Candidate best[count] = {};
-  float highest = -INFINITY, sum = 0, wrong = 0;
+/// The two best pieces that a thread has seen, the lower id on ties, if it sees ids in ascending order.
+struct BestTwo {
+  int32_t rank = INT32_MIN, id = 0, next_rank = INT32_MIN, next_id = 0;
 
-  __device__ void take(float logit, int64_t id, Candidate limit) {
-    Candidate next = candidate(logit, id);
-    if (next < limit && next > best[count - 1]) {
-#pragma unroll
-      for (int i = 0; i < count; ++i) {
-        const Candidate kept = best[i];
-        best[i] = next > kept ? next : kept;
-        next = next > kept ? kept : next;
-      }
-    }
-    wrong += logit != logit ? 1.f : 0.f;
+  __device__ void take(int32_t rank_seen, int32_t id_seen) {
+    const bool best = rank_seen > rank, second = rank_seen > next_rank;
+    next_rank = best ? rank : second ? rank_seen : next_rank;
+    next_id = best ? id : second ? id_seen : next_id;
+    rank = best ? rank_seen : rank;
+    id = best ? id_seen : id;
   }
-  // The online softmax of Milakov & Gimelshein 2018, which is rescaled at most once for four logits.
+  __device__ Candidate candidate() const {
+    return rank == INT32_MIN ? none : Candidate{uint32_t(rank) ^ 0x80000000u} << 32 | uint32_t(~id);
+  }
+  __device__ void drop_best() {
+    rank = next_rank, id = next_id;
+    next_rank = INT32_MIN;
+  }
+};
+
+/// The sum of exp(logit - highest): the online softmax of Milakov & Gimelshein 2018, which is rescaled at most once for
+/// four logits.
+struct ExpSum {
+  float highest = -INFINITY, sum = 0;
+
   __device__ void add(const Four& logits) {
     const float top = fmaxf(fmaxf(logits.at[0], logits.at[1]), fmaxf(logits.at[2], logits.at[3]));
     if (top > highest) {
@@ -55,11 +57,6 @@ struct Seen {
     }
     if (highest == -INFINITY) return;
     for (int j = 0; j < 4; ++j) sum += expf(logits.at[j] - highest);
-  }
-  __device__ void drop_first() {
-#pragma unroll
-    for (int i = 1; i < count; ++i) best[i - 1] = best[i];
-    best[count - 1] = 0;
   }
 };
 
@@ -71,50 +68,71 @@ struct TopK {
   bool wide;
 };
 
-// One block per row. Each thread keeps its own best, so that the logits are read once for every `count` results; the
-// best of all threads is then taken `count` times. A thread reads some logits before it looks at them, so that the
-// reads overlap.
-template <int count>
+/// Calls f(four logits, id of the first) for the thread's share of a row; logits beyond the row are -inf. Some are read
+/// before the first is looked at, so that the reads overlap.
+template <class F>
+__device__ void each_four_of_thread(const TopK& a, int64_t r, const F& f) {
+  const int64_t V = a.logits.cols;
+  const float* z = a.logits.row(r);
+  constexpr int64_t at_once = 4, step = 4 * threads_per_row;
+  for (int64_t from = 4 * int64_t{threadIdx.x}; from < V; from += at_once * step) {
+    Four some[at_once];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+      const int64_t v = from + i * step;
+      if (v < V) some[i] = load_four(z, v, V, a.wide);
+      for (int j = 0; j < 4; ++j)
+        if (v + j >= V) some[i].at[j] = -INFINITY;
+    }
+#pragma unroll
+    for (int i = 0; i < at_once; ++i)
+      if (const int64_t v = from + i * step; v < V) f(some[i], v);
+  }
+}
+
+/// The thread's two best pieces of row r after that of this rank and id.
+__device__ BestTwo best_after(const TopK& a, int64_t r, int32_t rank, int32_t id) {
+  BestTwo best;
+  each_four_of_thread(a, r, [&](const Four& logits, int64_t v) {
+    for (int j = 0; j < 4 && v + j < a.logits.cols; ++j) {
+      const int32_t here = rank_of(logits.at[j]), piece = int32_t(v + j);
+      if (here < rank || (here == rank && piece > id)) best.take(here, piece);
+    }
+  });
+  return best;
+}
+
+// One block per row. Each thread finds the two best pieces of its share, and the best one of all threads is taken k
+// times. A thread that has given both away, which is rare, looks at its share again.
 __global__ void top_k_kernel(TopK a) {
   const int64_t r = blockIdx.x, V = a.logits.cols;
-  const float* z = a.logits.row(r);
-  Candidate limit = ~Candidate{0};
-  bool wrong = false;
-  for (int64_t first = 0; first < a.values.cols; first += count) {
-    Seen<count> seen;
-    constexpr int64_t at_once = 4, step = 4 * threads_per_row;
-    for (int64_t from = 4 * int64_t{threadIdx.x}; from < V; from += at_once * step) {
-      Four some[at_once];
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) {
-        const int64_t v = from + i * step;
-        if (v < V) some[i] = load_four(z, v, V, a.wide);
-        for (int j = 0; j < 4; ++j)
-          if (v + j >= V) some[i].at[j] = -INFINITY;
-      }
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) {
-        const int64_t v = from + i * step;
-        for (int j = 0; j < 4 && v + j < V; ++j) seen.take(some[i].at[j], v + j, limit);
-        if (a.lse && first == 0) seen.add(some[i]);
-      }
+  BestTwo best;
+  ExpSum exps;
+  float wrong = 0;
+  each_four_of_thread(a, r, [&](const Four& logits, int64_t v) {
+    for (int j = 0; j < 4; ++j) {
+      wrong += logits.at[j] != logits.at[j] ? 1.f : 0.f;
+      if (v + j < V) best.take(rank_of(logits.at[j]), int32_t(v + j));
     }
-    if (first == 0) {
-      wrong = block_reduce(seen.wrong, 0.f, Plus{}) > 0;
-      if (a.lse) {
-        const float highest = block_reduce(seen.highest, -INFINITY, Larger{});
-        const float share = seen.sum > 0 ? seen.sum * expf(seen.highest - highest) : 0.f;
-        const float sum = block_reduce(share, 0.f, Plus{});
-        if (threadIdx.x == 0) a.lse(r) = wrong ? NAN : highest + logf(sum);
-      }
+    if (a.lse) exps.add(logits);
+  });
+  wrong = block_reduce(wrong, 0.f, Plus{});
+  if (a.lse) {
+    const float highest = block_reduce(exps.highest, -INFINITY, Larger{});
+    const float share = exps.sum > 0 ? exps.sum * expf(exps.highest - highest) : 0.f;
+    const float sum = block_reduce(share, 0.f, Plus{});
+    if (threadIdx.x == 0) a.lse(r) = wrong > 0 ? NAN : highest + logf(sum);
+  }
+  for (int64_t i = 0; i < a.values.cols; ++i) {
+    const Candidate own = best.candidate(), top = block_reduce(own, none, LargerCandidate{});
+    const auto rank = int32_t(uint32_t(top >> 32) ^ 0x80000000u), id = int32_t(~uint32_t(top));
+    if (own == top && top != none) {
+      best.drop_best();
+      if (best.candidate() == none) best = best_after(a, r, rank, id);
     }
-    for (int64_t i = first; i < a.values.cols && i < first + count; ++i) {
-      limit = block_reduce(seen.best[0], Candidate{0}, LargerCandidate{});
-      if (seen.best[0] == limit) seen.drop_first();
-      if (threadIdx.x != 0) continue;
-      a.values(r, i) = wrong ? NAN : limit == 0 ? -INFINITY : logit_of(limit);
-      a.ids(r, i) = limit == 0 ? 0 : id_of(limit);
-    }
+    if (threadIdx.x != 0) continue;
+    a.values(r, i) = wrong > 0 ? NAN : top == none ? -INFINITY : logit_of(rank);
+    a.ids(r, i) = top == none ? 0 : id;
   }
 }
 
@@ -122,11 +140,7 @@ __global__ void top_k_kernel(TopK a) {
 void top_k(const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits) {
   const TopK a{view<float>(values), view<int32_t>(ids), view<float>(lse), view<const float>(logits),
                in_fours(Values(logits))};
-  const int64_t k = values.cols();
-  launch(k == 1   ? top_k_kernel<1>
-         : k <= 4 ? top_k_kernel<4>
-                  : top_k_kernel<8>,
-         dim3(unsigned(logits.rows())), dim3(threads_per_row), 0, a);
+  launch(top_k_kernel, dim3(unsigned(logits.rows())), dim3(threads_per_row), 0, a);
 }
 
 }  // namespace
