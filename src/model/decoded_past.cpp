@@ -28,46 +28,56 @@ int32_t DecodedPast::row_of(Sentence& sentence, int64_t step, int position) {
   return int32_t(sentence.pages[step / page_steps] + step % page_steps * sentence.width + position);
 }
 
-std::vector<DecodedPast::History> DecodedPast::histories_before(std::span<const StepRow> rows) const {
-  std::vector<History> histories;
-  for (const StepRow& row : rows)
-    histories.push_back(row.parent >= 0 ? history_[size_t(row.parent)] : sentences_.at(row.sentence).prefix);
-  return histories;
-}
-
-// Adds the cache row of each row's own token.
-std::vector<DecodedPast::History> DecodedPast::extended(std::span<const StepRow> rows, std::vector<History> histories) {
+// Adds the cache row of each row's own token to those of the tokens before it, before(r, sentence).
+template <class F>
+DecodedPast::Histories DecodedPast::extended(std::span<const StepRow> rows, const F& before) {
+  Histories next;
+  std::vector<Sentence*> sentences;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    const bool same = r > 0 && rows[r].sentence == rows[r - 1].sentence;
+    sentences.push_back(same ? sentences.back() : &sentences_.at(rows[r].sentence));
+    next.lengths.push_back(int32_t(before(r, *sentences[r]).size()) + 1);
+    next.longest = std::max<int64_t>(next.longest, next.lengths[r]);
+  }
+  next.table.resize(rows.size() * size_t(next.longest));
   int position = 0;  // of a row within its sentence
   for (size_t r = 0; r < rows.size(); ++r) {
-    Sentence& sentence = sentences_.at(rows[r].sentence);
-    position = r > 0 && rows[r].sentence == rows[r - 1].sentence ? position + 1 : 0;
-    const auto step = int64_t(histories[r].size() - sentence.prefix.size());
-    histories[r].push_back(row_of(sentence, step, position));
+    Sentence& sentence = *sentences[r];
+    position = r > 0 && sentences[r] == sentences[r - 1] ? position + 1 : 0;
+    const auto past = before(r, sentence);
+    auto* const own = std::ranges::copy(past, &next.table[r * size_t(next.longest)]).out;
+    *own = row_of(sentence, int64_t(past.size() - sentence.prefix.size()), position);
   }
-  return histories;
+  return next;
 }
 
-DecodedPast::Step DecodedPast::tables_of(const std::vector<History>& histories) {
-  const auto R = int64_t(histories.size());
-  std::vector<int32_t> cached, lengths;
-  Step step;
-  for (const History& history : histories) {
-    const auto length = int64_t(history.size());
-    cached.push_back(history.back());
-    lengths.push_back(int32_t(length));
-    step.token.push_back(length - 1);
-    step.longest = std::max(step.longest, length);
+void DecodedPast::follow(std::span<const StepRow> rows) {
+  next_ = extended(rows, [&](size_t r, const Sentence& sentence) {
+    return rows[r].parent >= 0 ? last_[size_t(rows[r].parent)] : std::span<const int32_t>(sentence.prefix);
+  });
+}
+
+DecodedPast::Step DecodedPast::tables_of(const Histories& histories) {
+  const auto R = int64_t(histories.lengths.size());
+  Step step{.keys = {.length = int_tensor(histories.lengths, {R}),
+                     .table = int_tensor(histories.table, {R, histories.longest})},
+            .longest = histories.longest};
+  std::vector<int32_t> cached;
+  for (size_t r = 0; r < histories.lengths.size(); ++r) {
+    cached.push_back(histories[r].back());
+    step.token.push_back(histories.lengths[r] - 1);
   }
-  std::vector<int32_t> table(size_t(R * step.longest));
-  for (int64_t r = 0; r < R; ++r) std::ranges::copy(histories[size_t(r)], table.begin() + r * step.longest);
   step.cached = int_tensor(std::move(cached), {R});
-  step.keys = {.length = int_tensor(std::move(lengths), {R}), .table = int_tensor(std::move(table), {R, step.longest})};
   return step;
 }
 
 DecodedPast::Step DecodedPast::step(std::span<const StepRow> rows) {
   follow(rows);
   return tables_of(next_);
+}
+
+DecodedPast::Step DecodedPast::ahead(std::span<const StepRow> rows) {
+  return tables_of(extended(rows, [&](size_t r, const Sentence&) { return next_[r]; }));
 }
 
 }  // namespace dragoman

@@ -31,11 +31,11 @@ class DecodedPast {
   };
   Step step(std::span<const StepRow> rows);
   /// The same without the tables.
-  void follow(std::span<const StepRow> rows) { next_ = extended(rows, histories_before(rows)); }
+  void follow(std::span<const StepRow> rows);
   /// The tables of the step after the last one, whether that is kept or not, if each of its rows continues itself.
   /// `rows`: of the last step.
-  Step ahead(std::span<const StepRow> rows) { return tables_of(extended(rows, next_)); }
-  void keep() { history_ = std::move(next_); }  // Decoding::keep
+  Step ahead(std::span<const StepRow> rows);
+  void keep() { last_ = std::move(next_); }  // Decoding::keep
 
  private:
   struct Sentence {
@@ -43,15 +43,22 @@ class DecodedPast {
     std::vector<int32_t> prefix;
     std::vector<int64_t> pages;  // first rows
   };
-  using History = std::vector<int32_t>;  // the cache row of each token of a hypothesis
+  /// The cache row of each token of some hypotheses.
+  struct Histories {
+    std::vector<int32_t> lengths;  // (R)
+    std::vector<int32_t> table;    // (R, longest); 0 beyond the length
+    int64_t longest = 0;
+
+    std::span<const int32_t> operator[](size_t r) const { return {&table[r * size_t(longest)], size_t(lengths[r])}; }
+  };
   int32_t row_of(Sentence& sentence, int64_t step, int position);
-  std::vector<History> histories_before(std::span<const StepRow> rows) const;
-  std::vector<History> extended(std::span<const StepRow> rows, std::vector<History> histories);
-  static Step tables_of(const std::vector<History>& histories);
+  template <class F>
+  Histories extended(std::span<const StepRow> rows, const F& before);
+  static Step tables_of(const Histories& histories);
 
   CacheRows& cache_;
   std::map<int, Sentence> sentences_;
-  std::vector<History> history_, next_;  // of each row of the last step that was kept, and of the one after
+  Histories last_, next_;  // of each row of the last step that was kept, and of the one after
 };
 
 }  // namespace dragoman

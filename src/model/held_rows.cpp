@@ -26,8 +26,9 @@ HeldRows::Step HeldRows::step(std::span<const StepRow> rows) const {
   const auto R = int64_t(rows.size());
   Step step;
   std::vector<int32_t> lengths, begins;
-  for (const StepRow& row : rows) {
-    const Range held = held_.at(row.sentence);
+  Range held{0, 0};
+  for (size_t r = 0; r < rows.size(); ++r) {
+    if (r == 0 || rows[r].sentence != rows[r - 1].sentence) held = held_.at(rows[r].sentence);
     begins.push_back(int32_t(held.begin));
     lengths.push_back(int32_t(held.end - held.begin));
     step.longest = std::max(step.longest, held.end - held.begin);
