@@ -68,4 +68,20 @@ Tensor int_tensor(std::vector<int32_t> values, Shape shape) { return host_tensor
 Tensor float_tensor(std::vector<float> values, Shape shape) { return host_tensor(std::move(values), shape); }
 Tensor double_tensor(std::vector<double> values, Shape shape) { return host_tensor(std::move(values), shape); }
 
+std::vector<Tensor> in_one_block(const std::vector<Tensor>& tables) {
+  int64_t bytes = 0;
+  std::vector<int64_t> begins;
+  for (const Tensor& t : tables) {
+    begins.push_back(bytes);
+    bytes += (t.bytes() + 7) / 8 * 8;  // so that all are aligned
+  }
+  const Tensor block = host_tensor(std::vector<uint8_t>(size_t(bytes)), {bytes});
+  std::vector<Tensor> moved;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    moved.push_back(block.from_bytes(begins[i], tables[i].shape(), tables[i].dtype()));
+    if (tables[i].bytes() > 0) std::memcpy(moved[i].data(), tables[i].data(), size_t(tables[i].bytes()));
+  }
+  return moved;
+}
+
 }  // namespace dragoman

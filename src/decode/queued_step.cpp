@@ -72,6 +72,9 @@ void QueuedStep::choose(const AheadRequest& request, const AheadTables& tables) 
   }
   const auto B = int64_t(step_first.size()), R = int64_t(request.log_probs.size()),
              F = int64_t(request.suppressed.size());
+  const auto host = in_one_block({int_tensor(request.first, {B + 1}), int_tensor(std::move(step_first), {B}),
+                                  int_tensor(request.compared, {B}), double_tensor(request.log_probs, {R}), tables.past,
+                                  tables.length, int_tensor(request.suppressed, {F})});
   cx_.backend.next_rows(Backend::NextRows{.tokens = on_device_.tokens.row_range(0, R),
                                           .parents = on_device_.parents.row_range(0, R),
                                           .ids = tables.ids,
@@ -79,13 +82,13 @@ void QueuedStep::choose(const AheadRequest& request, const AheadTables& tables) 
                                           .best = on_device_.top.ids,
                                           .scores = on_device_.top.scores,
                                           .lse = on_device_.top.lse,
-                                          .first = int_tensor(request.first, {B + 1}),
-                                          .step_first = int_tensor(std::move(step_first), {B}),
-                                          .compared = int_tensor(request.compared, {B}),
-                                          .log_probs = double_tensor(request.log_probs, {R}),
-                                          .past = tables.past,
-                                          .length = tables.length,
-                                          .suppressed = int_tensor(request.suppressed, {F}),
+                                          .first = host[0],
+                                          .step_first = host[1],
+                                          .compared = host[2],
+                                          .log_probs = host[3],
+                                          .past = host[4],
+                                          .length = host[5],
+                                          .suppressed = host[6],
                                           .end = request.end});
 }
 

@@ -63,6 +63,7 @@ Tensor Tensor::from_bytes(int64_t from, Shape shape, DType dtype) const {
   invariant(dtype_ == DType::u8 && contiguous() && from >= 0 && from + shape.elements() * size_of(dtype) <= bytes(),
             "elements outside the bytes");
   Tensor part(owner_, static_cast<std::byte*>(data_) + from, shape, dtype, memory_);
+  part.mirror_ = mirror_;
   return part;
 }
 
