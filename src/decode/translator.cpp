@@ -6,6 +6,7 @@
 #include "align/model_alignment.h"
 #include "base/grouped.h"
 #include "base/log.h"
+#include "base/threads.h"
 #include "base/utf8.h"
 #include "decode/split.h"
 #include "decode/text_input.h"
@@ -48,6 +49,14 @@ int32_t language_of(const Vocabulary& vocabulary, std::span<const int32_t> sourc
 
 // Not every vocabulary ignores all of these characters.
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == std::string_view::npos; }
+
+// Calls f(i) for each i in [0, n), on several threads if waking them is worth it: on a GPU, they sleep between steps.
+template <class F>
+void for_each_text(int64_t n, const F& f) {
+  constexpr int64_t few = 16;
+  if (n > few) return parallel_items(n, [&](int64_t i, int) { f(i); });
+  for (int64_t i = 0; i < n; ++i) f(i);
+}
 
 }  // namespace
 
@@ -108,17 +117,45 @@ void Translator::run(const Flow& flow) {
   }
 }
 
-// Blocks only when there is nothing else to do, and then only for one line.
 void Translator::read(const Flow& flow) {
-  std::string text;
-  bool more = false;
-  while (int64_t(texts_.size()) < options_.maxi_batch_lines && searches_.wants_more() &&
-         (texts_.empty() || flow.ready()) && flow.next(text, more))
-    take(std::move(text), more);
+  while (int64_t(texts_.size()) < options_.maxi_batch_lines && searches_.wants_more()) {
+    std::vector<Chunk> chunks = next_chunks(flow);
+    if (chunks.empty()) return;
+    for_each_text(std::ssize(chunks), [&](int64_t i) { encode(chunks[size_t(i)]); });
+    for (Chunk& chunk : chunks) take(std::move(chunk));
+  }
 }
 
-void Translator::take(std::string content, bool more) {
-  auto sentences = sentences_of(std::move(content));
+// Some of the input, to be encoded together. Blocks only when there is nothing else to do, and then only for one line.
+std::vector<Translator::Chunk> Translator::next_chunks(const Flow& flow) const {
+  constexpr int64_t most_chunks = 64;
+  constexpr size_t most_bytes = 64 << 10;
+  const int64_t most = std::min(most_chunks, options_.maxi_batch_lines - std::ssize(texts_));
+  std::vector<Chunk> chunks;
+  size_t bytes = 0;
+  Chunk chunk;
+  while (std::ssize(chunks) < most && bytes < most_bytes && ((texts_.empty() && chunks.empty()) || flow.ready()) &&
+         flow.next(chunk.text, chunk.more)) {
+    bytes += chunk.text.size();
+    chunks.push_back(std::exchange(chunk, {}));
+  }
+  return chunks;
+}
+
+void Translator::encode(Chunk& chunk) const {
+  clean_utf8(chunk.text);
+  std::string_view source = chunk.text, prefix;
+  if (const size_t tab = source.find('\t'); options_.force_decode && tab != std::string::npos) {
+    prefix = source.substr(tab + 1);
+    source = source.substr(0, tab);
+  }
+  chunk.source = ids_of(vocabularies_.source, source);
+  chunk.prefix = ids_of(vocabularies_.target, prefix);
+}
+
+void Translator::take(Chunk chunk) {
+  const bool more = chunk.more;
+  auto sentences = sentences_of(std::move(chunk));
   texts_.push_back({.more = more,
                     .search = search_options_,
                     .wanted = wanted(options_, *search_options_),
@@ -222,17 +259,11 @@ Search::Partial Translator::report_beginning(Text& text, size_t sentence) const 
   };
 }
 
-std::vector<Sentence> Translator::sentences_of(std::string text) {
-  clean_utf8(text);
-  std::string_view source = text, prefix;
-  if (const size_t tab = text.find('\t'); options_.force_decode && tab != std::string::npos) {
-    prefix = source.substr(tab + 1);
-    source = source.substr(0, tab);
-  }
-  auto ids = ids_of(vocabularies_.source, source);
+std::vector<Sentence> Translator::sentences_of(Chunk chunk) {
+  auto& ids = chunk.source;
   if (segment_ == 0) language_ = language_of(vocabularies_.source, ids);
   begin_with(language_, ids);
-  auto sentences = segments_of(ids, ids_of(vocabularies_.target, prefix), line_, segment_);
+  auto sentences = segments_of(ids, std::move(chunk.prefix), line_, segment_);
   if (sentences.size() > 1) warn_of_segments(ids.size());
   warn_of_length(std::min(ids.size(), size_t(longest_segment_)));
   segment_ += sentences.size();
@@ -290,12 +321,20 @@ void Translator::warn_of_segments(size_t pieces) {
 }
 
 void Translator::write_finished(const Flow& flow) {
-  if (texts_.empty() || texts_.front().unfinished > 0) return;
+  std::vector<Text> finished;
   std::exception_ptr error;
   for (; !texts_.empty() && texts_.front().unfinished == 0 && !error; texts_.pop_front()) {
     error = texts_.front().error;
-    const bool more = texts_.front().more;
-    if (!error) flow.write(best(std::move(texts_.front())), more);
+    if (!error) finished.push_back(std::move(texts_.front()));
+  }
+  if (finished.empty() && !error) return;
+  std::vector<std::vector<Translation>> translations(finished.size());
+  const auto find = [&](int64_t i) { translations[size_t(i)] = best(std::move(finished[size_t(i)])); };
+  const bool aligns = options_.alignment.kind != AlignmentStyle::none;  // with kernels: one text after the other
+  if (!aligns) for_each_text(std::ssize(finished), find);
+  for (size_t i = 0; i < finished.size(); ++i) {
+    if (aligns) find(int64_t(i));
+    flow.write(std::move(translations[i]), finished[i].more);
   }
   flow.flush();
   if (error) std::rethrow_exception(error);

@@ -106,11 +106,19 @@ class Translator {
     Failed failed;
   };
 
+  struct Chunk {  // of the input
+    std::string text;
+    bool more = false;
+    std::vector<int32_t> source = {}, prefix = {};  // pieces
+  };
+
   void read(const Flow& flow);
-  void take(std::string text, bool more);
+  std::vector<Chunk> next_chunks(const Flow& flow) const;
+  void encode(Chunk& chunk) const;
+  void take(Chunk chunk);
   void start(Text& text, std::vector<Sentence> sentences);
   Search::Partial report_beginning(Text& text, size_t sentence) const;
-  std::vector<Sentence> sentences_of(std::string text);
+  std::vector<Sentence> sentences_of(Chunk chunk);
   std::vector<Sentence> segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix, uint64_t line,
                                     uint64_t first_segment) const;
   bool begin_with(int32_t language, std::vector<int32_t>& source) const;
