@@ -76,6 +76,7 @@ bool Beam::costs_nothing() const { return length_ < given_ || (rule_.end_is_free
 std::vector<RowRequest> Beam::requests() const {
   const size_t positions = width().candidates;
   std::vector<RowRequest> requests;
+  requests.reserve(live_.size());
   for (const Live& l : live_) {
     PhiloxCounter draw = draw_;
     draw[2] = uint32_t(length_), draw[3] = uint32_t(requests.size());
@@ -113,6 +114,7 @@ std::vector<int32_t> Beam::pieces(int node) const {
 // The best continuations, as many as a step compares, best first.
 std::vector<Beam::Candidate> Beam::best_candidates(std::span<const std::vector<Continuation>> continuations) const {
   std::vector<Candidate> all;
+  all.reserve(continuations.size() * continuations[0].size());
   for (size_t i = 0; i < continuations.size(); ++i)
     for (const Continuation& c : continuations[i])
       all.push_back({live_[i].log_prob + (costs_nothing() ? 0 : c.log_prob), int(i), &c});
@@ -157,6 +159,7 @@ void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
   const Width width = this->width();
   const bool free = costs_nothing();
   std::vector<Live> next;
+  next.reserve(width.live);
   ++length_;
   const size_t taken = length_ == limit_ ? width.ending : width.candidates;
   for (size_t rank = 0; rank < std::min(candidates.size(), taken); ++rank) {

@@ -162,14 +162,20 @@ PredictionRequest Search::request_of(std::span<const RowRequest> requests) const
 std::vector<std::vector<Continuation>> Search::continuations(const Predictions& predictions,
                                                              std::span<const RowRequest> requests) const {
   std::vector<const Active*> of_row;
+  of_row.reserve(requests.size());
   for (const Active& s : active_) of_row.insert(of_row.end(), s.beam.live().size(), &s);
   std::vector<std::vector<Continuation>> picked(requests.size());
-  parallel_items(int64_t(requests.size()), [&](int64_t row, int) {
+  const auto pick = [&](int64_t row, int) {
     const Active& s = *of_row[size_t(row)];
     picked[size_t(row)] = s.picker->pick(predictions, row, requests[size_t(row)]);
     if (!s.log_probs)
       for (Continuation& c : picked[size_t(row)]) c.log_prob = 0;  // even if other sentences need theirs
-  });
+  };
+  if (predictions.has_all_scores()) {
+    parallel_items(int64_t(requests.size()), pick);
+  } else {  // so little to do for each row that waking other threads, once a step, would take longer
+    for (int64_t row = 0; row < int64_t(requests.size()); ++row) pick(row, 0);
+  }
   return picked;
 }
 
@@ -191,7 +197,8 @@ std::optional<AheadRequest> Search::ahead_request(std::span<const RowRequest> re
   return ahead;
 }
 
-// Sentences that wait begin after a step of others that is being computed already.
+// Sentences that wait begin after a step of others that is being computed already. On a device they begin at the end of
+// a step, so that it encodes them while the host writes what has been found and reads on.
 void Search::step() {
   if (active_.empty() || !models_.is_ahead()) admit();
   while (!active_.empty()) {
@@ -205,6 +212,7 @@ void Search::step() {
   }
   report_beginnings();
   dismiss_finished();
+  if (models_.on_device() && (active_.empty() || !models_.is_ahead())) admit();
 }
 
 void Search::give_up_largest() {
@@ -221,6 +229,7 @@ void Search::give_up_largest() {
 std::vector<std::vector<Continuation>> Search::predict() {
   const auto step_rows = rows();
   std::vector<RowRequest> requests;
+  requests.reserve(step_rows.size());
   for (const Active& s : active_) std::ranges::move(s.beam.requests(), std::back_inserter(requests));
   const auto ahead = ahead_request(requests);
   const Predictions predictions = models_.step(step_rows, request_of(requests), ahead ? &*ahead : nullptr);

@@ -130,6 +130,8 @@ void Ensemble::keep() {
   for (const Member& m : members_) m.decoding->keep();
 }
 
+bool Ensemble::on_device() const { return cx_.backend.is_device(); }
+
 bool Ensemble::may_step_ahead() const { return members_.size() == 1 && candidates_.empty() && cx_.backend.recorder; }
 
 Predictions Ensemble::step(std::span<const StepRow> rows, const PredictionRequest& request, const AheadRequest* ahead) {

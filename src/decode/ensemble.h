@@ -52,6 +52,7 @@ class Predictions {
   int32_t piece(int64_t row, size_t choice) const;   // all allowed pieces (all, or the candidates), in ascending order
   bool allows(int64_t row, int32_t id) const;        // whether the row may continue with it
   std::span<const float> scores(int64_t row) const;  // of all allowed pieces, if requested
+  bool has_all_scores() const { return bool(scores_); }
 
  private:
   friend class Ensemble;
@@ -97,6 +98,8 @@ class Ensemble {
                    const AheadRequest* ahead = nullptr);
   /// Whether steps may be computed ahead.
   bool may_step_ahead() const;
+  /// Whether kernels run on a device, beside the host.
+  bool on_device() const;
   /// Whether the next step is being computed.
   bool is_ahead() const { return bool(ahead_); }
   void keep();  // Decoding::keep

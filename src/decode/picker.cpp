@@ -37,6 +37,7 @@ std::vector<Continuation> Picker::pick(const Predictions& predictions, int64_t r
   const auto ids = forced ? best_allowed(predictions, row, request.allowed, 1) : choose(predictions, row, request);
   const std::vector<float> log_probs = predictions.log_probs(row, ids);
   std::vector<Continuation> picked;
+  picked.reserve(ids.size());
   for (size_t i = 0; i < ids.size(); ++i) picked.push_back({ids[i], log_probs[i], predictions.by_model(row, ids[i])});
   return picked;
 }
@@ -44,6 +45,7 @@ std::vector<Continuation> Picker::pick(const Predictions& predictions, int64_t r
 std::vector<int32_t> best_allowed(const Predictions& predictions, int64_t row, const Allowed& allowed, size_t count) {
   std::vector<int32_t> ids;
   if (!allowed.only) {
+    ids.reserve(count);
     for (const int32_t id : predictions.best(row))
       if (ids.size() < count && allowed.contains(id)) ids.push_back(id);
     return ids;
