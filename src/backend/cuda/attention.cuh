@@ -46,7 +46,7 @@ struct Scoring {
     else
       sum = dot(of_query, of_key, K);
     if (bias) sum += bias_of(query_row, head, distance);
-    return sum * scale;
+    return __fmul_rn(sum, scale);  // rounded before a difference of scores, which else might not be 0 (PowersBelow)
   }
 };
 

@@ -8,8 +8,7 @@
 /// results of 16-bit ones need no more digits than the power of two that a GPU computes in one instruction.
 namespace dragoman::cuda {
 
-/// What an exponent is multiplied by before `power`. Where this is a multiplication and an addition, it is one
-/// instruction.
+/// What an exponent is multiplied by before `power`.
 template <class T>
 constexpr float exponent_unit = sizeof(T) == 2 ? 1.4426950408889634f : 1.f;  // log2(e)
 
@@ -28,5 +27,19 @@ __device__ float power(float x) {
     return expf(x);
   }
 }
+
+__device__ inline float product_rounded_up(float x, float y) { return __fmul_ru(x, y); }
+
+/// e to the scale · (x - highest), for x up to `highest`. One instruction multiplies and subtracts, and rounds only the
+/// difference, so that the subtrahend must not be less than the exact product: if it were, numbers as large as
+/// Backend::GaussianWindow::hidden would have an infinite power.
+template <class T>
+struct PowersBelow {
+  float unit, subtrahend;
+
+  __device__ explicit PowersBelow(float highest, float scale = 1)
+      : unit(scale * exponent_unit<T>), subtrahend(highest == -INFINITY ? 0.f : product_rounded_up(unit, highest)) {}
+  __device__ float operator()(float x) const { return power<T>(fmaf(unit, x, -subtrahend)); }
+};
 
 }  // namespace dragoman::cuda

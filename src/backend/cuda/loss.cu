@@ -69,12 +69,12 @@ struct SeenLogits {
       sum *= power<T>(exponent_unit<T> * (highest - next));
       highest = next;
     }
-    const float from = highest == -INFINITY ? 0.f : exponent_unit<T> * highest;
+    const PowersBelow<T> weight(highest);
 #pragma unroll
     for (int j = 0; j < taken<T>; ++j)
       if (j < count) {
         total += z[j];
-        sum += power<T>(exponent_unit<T> * z[j] - from);
+        sum += weight(z[j]);
       }
   }
 };

@@ -157,14 +157,13 @@ struct RowSoftmax {
   /// Turns scores into exp(scale · (score - top)) and rescales what was accumulated with a lower top.
   template <int n>
   __device__ void take(Scores& p, float (&gathered)[n][4], int row, float scale) {
-    const float unit = scale * exponent_unit<T>;
     float highest = top;
 #pragma unroll
     for (int j = 0; j < span / 8; ++j) highest = fmaxf(highest, fmaxf(p[j][2 * row], p[j][2 * row + 1]));
     highest = row_reduce(highest, Larger{});
-    const float shrink = highest == top ? 1.f : power<T>(unit * (top - highest));
+    const PowersBelow<T> weight(highest, scale);
+    const float shrink = highest == top ? 1.f : power<T>(weight.unit * (top - highest));
     top = highest;
-    const float from = highest == -INFINITY ? 0.f : unit * highest;
     sum *= shrink;
 #pragma unroll
     for (int j = 0; j < n; ++j)
@@ -174,7 +173,7 @@ struct RowSoftmax {
     for (int j = 0; j < span / 8; ++j)
 #pragma unroll
       for (int e = 2 * row; e < 2 * row + 2; ++e) {
-        p[j][e] = power<T>(unit * p[j][e] - from);
+        p[j][e] = weight(p[j][e]);
         sum += p[j][e];
       }
   }

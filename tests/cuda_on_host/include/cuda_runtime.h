@@ -135,6 +135,12 @@ inline int __dp4a(int a, int b, int sum) {
   for (int byte = 0; byte < 4; ++byte) sum += int8_t(a >> 8 * byte) * int8_t(b >> 8 * byte);
   return sum;
 }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fmul_ru(float a, float b) {
+  const double exact = double{a} * b;
+  const auto nearest = float(exact);
+  return nearest < exact ? std::nextafter(nearest, INFINITY) : nearest;
+}
 inline void __syncthreads() { cuda_on_host::wait_for_block(); }
 inline void __syncwarp() { cuda_on_host::wait_for_warp(); }
 template <class T>
