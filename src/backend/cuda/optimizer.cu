@@ -8,9 +8,8 @@
 namespace dragoman::cuda {
 namespace {
 
-constexpr int64_t elements_per_block = 8 * threads_per_block;
-
-// Sums in f64, in an order that depends only on the sizes: each block sums its share, then one block adds these sums.
+// Sums in f64, in an order that depends only on sizes and on alignment: each block sums its share, then one block adds
+// these sums. Loops whose step is a constant are unrolled so that several reads are under way.
 __global__ void sum_kernel(View<const float> x, double* sums) {
   const int64_t all = x.rows * x.cols;
   double sum = 0;
@@ -22,7 +21,8 @@ __global__ void sum_kernel(View<const float> x, double* sums) {
 
 __global__ void total_kernel(double* total, bool adds, const double* sums, int64_t count) {
   double sum = 0;
-  for (int64_t i = threadIdx.x; i < count; i += blockDim.x) sum += sums[i];
+#pragma unroll 8
+  for (int64_t i = threadIdx.x; i < count; i += threads_per_block) sum += sums[i];
   sum = block_reduce(sum, 0.0, Plus{});
   if (threadIdx.x == 0) *total = (adds ? *total : 0) + sum;
 }
@@ -48,14 +48,39 @@ struct Vectors {
   int count;
 };
 
-__global__ void squares_kernel(Vectors v, double* sums) {
-  int which = 0;
-  while (blockIdx.x >= v.first_block[which + 1]) ++which;
-  const int64_t from = int64_t{blockIdx.x - v.first_block[which]} * elements_per_block;
+/// Which of the vectors this block works on. With 128 of them, a search from the first one on would take longer than
+/// reading a block's share.
+template <class V>
+__device__ int vector_of_block(const V& v) {
+  int low = 0, high = v.count;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (v.first_block[middle] <= blockIdx.x ? low : high) = middle;
+  }
+  return low;
+}
+
+constexpr int64_t squares_per_block = 64 * threads_per_block;
+
+__device__ void add_square(double& sum, double x) { sum += x * x; }
+
+// The unrolled loop keeps several reads of 16 bytes under way.
+__global__ void __launch_bounds__(threads_per_block) squares_kernel(Vectors v, double* sums) {
+  const int which = vector_of_block(v);
+  const int64_t from = int64_t{blockIdx.x - v.first_block[which]} * squares_per_block;
+  const int64_t rest = v.elements[which] - from, count = rest < squares_per_block ? rest : squares_per_block;
+  const float* const x = v.data[which] + from;
   double sum = 0;
-  for (int64_t i = from + threadIdx.x; i < from + elements_per_block && i < v.elements[which]; i += blockDim.x) {
-    const double x = v.data[which][i];
-    sum += x * x;
+  if (count == squares_per_block && in_fours({x, DType::f32})) {
+    const Four* const fours = reinterpret_cast<const Four*>(x) + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < squares_per_block / 4; i += threads_per_block) {
+      const Four four = fours[i];
+      for (const float one : four.at) add_square(sum, one);
+    }
+  } else {
+#pragma unroll 8
+    for (int64_t i = threadIdx.x; i < count; i += threads_per_block) add_square(sum, x[i]);
   }
   sum = block_reduce(sum, 0.0, Plus{});
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
@@ -63,7 +88,7 @@ __global__ void squares_kernel(Vectors v, double* sums) {
 
 void sum_of_squares(const Tensor& total, std::span<const Tensor> tensors) {
   int64_t blocks = 0;
-  for (const Tensor& x : tensors) blocks += blocks_of(x.elements(), elements_per_block);
+  for (const Tensor& x : tensors) blocks += blocks_of(x.elements(), squares_per_block);
   const auto memory = piece(blocks * int64_t{sizeof(double)});
   auto* sums = static_cast<double*>(memory.get());
   int64_t done = 0;
@@ -73,7 +98,7 @@ void sum_of_squares(const Tensor& total, std::span<const Tensor> tensors) {
       invariant(x.contiguous(), "reductions take contiguous tensors");
       some.data[some.count] = view<const float>(x).data;
       some.elements[some.count] = x.elements();
-      some.first_block[some.count + 1] = some.first_block[some.count] + blocks_of(x.elements(), elements_per_block);
+      some.first_block[some.count + 1] = some.first_block[some.count] + blocks_of(x.elements(), squares_per_block);
       ++some.count;
     }
     const unsigned here = some.first_block[some.count];
@@ -82,6 +107,8 @@ void sum_of_squares(const Tensor& total, std::span<const Tensor> tensors) {
   }
   add_up({total}, sums, blocks);
 }
+
+constexpr int64_t elements_per_block = 8 * threads_per_block;
 
 /// Several tensors in one launch; each block works on one of them.
 struct AdamTensors {
@@ -109,8 +136,7 @@ __global__ void adam_kernel(AdamTensors a, AdamRates s, const double* loss, cons
   if (threadIdx.x == 0) scale = float(gradient_scale(s.target_tokens, s.clip_norm, *loss, *squares));
   __syncthreads();
   if (scale != scale) return;  // NaN: skip this update
-  int which = 0;
-  while (blockIdx.x >= a.first_block[which + 1]) ++which;
+  const int which = vector_of_block(a);
   const AdamTensors::One& t = a.tensors[which];
   const int64_t from = int64_t{blockIdx.x - a.first_block[which]} * elements_per_block;
   const int64_t end = from + elements_per_block < t.elements ? from + elements_per_block : t.elements;
