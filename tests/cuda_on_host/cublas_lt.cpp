@@ -34,26 +34,19 @@ struct Operands {
 };
 
 bool adds_bias(const Multiplication& m) { return m.epilogue & CUBLASLT_EPILOGUE_BIAS; }
-bool sums_b(const Multiplication& m) { return m.epilogue == CUBLASLT_EPILOGUE_BGRADB; }
 
 int64_t summed(const Algorithm& by) { return by.product.of_a == CUBLAS_OP_T ? by.a.rows : by.a.cols; }
 
-/// The result and the bias, or its gradient, are of type R.
+/// The result and the bias are of type R.
 template <class T, class R>
 void multiply(const Algorithm& by, const Operands& on) {
   const Matrix<T> a(on.a, by.a, by.product.of_a), b(on.b, by.b, by.product.of_b);
   auto* const d = static_cast<R*>(on.d);
   const bool relu = by.product.epilogue & CUBLASLT_EPILOGUE_RELU;
   const auto* const bias = adds_bias(by.product) ? static_cast<const R*>(by.product.bias) : nullptr;
-  auto* const gradient = sums_b(by.product) ? static_cast<R*>(by.product.bias) : nullptr;
   issue([=, rows = by.d.rows, cols = by.d.cols, stride = by.d.stride, K = summed(by), adds = on.adds] {
     const Unlocked memory;
-    for (int64_t col = 0; col < cols; ++col) {
-      if (gradient) {
-        double sum = 0;
-        for (int64_t k = 0; k < K; ++k) sum += double(float(b.at(k, col)));
-        gradient[col] = R(float(sum));
-      }
+    for (int64_t col = 0; col < cols; ++col)
       for (int64_t row = 0; row < rows; ++row) {
         R& result = d[col * stride + row];
         double sum = bias ? double(float(bias[row])) : 0;
@@ -61,7 +54,6 @@ void multiply(const Algorithm& by, const Operands& on) {
         if (adds) sum += double(float(result));
         result = R(float(!relu || sum > 0 ? sum : 0));  // turns NaN into 0, as the library may
       }
-    }
   });
 }
 
@@ -98,7 +90,7 @@ void multiply_integers(const Algorithm& by, const Operands& on) {
 }
 
 /// What cuBLASLt has kernels for (its documentation, the table of types at cublasLtMatmul; of integers see above):
-/// factors of one type, sums in f32, results in f32 or in that type, and a bias or its gradient in the results' type.
+/// factors of one type, sums in f32, results in f32 or in that type, and a bias in the results' type.
 bool typed(const Multiplication& m, const Layout& a, const Layout& b, const Layout& d) {
   if (a.type == CUDA_R_8I) return true;
   const bool result = d.type == CUDA_R_32F || d.type == a.type;
@@ -108,12 +100,9 @@ bool typed(const Multiplication& m, const Layout& a, const Layout& b, const Layo
 }
 
 /// Whether columns start at multiples of 4 bytes. If not, the library may have no kernel for 16-bit numbers. This
-/// stand-in has none for them, not even as results, nor one for a bias, or its gradient, with an odd number of
-/// elements.
+/// stand-in has none for them, not even as results, nor one for a bias with an odd number of elements.
 bool even(const Layout& m) { return (m.type != CUDA_R_16BF && m.type != CUDA_R_16F) || m.stride % 2 == 0; }
-bool even_bias(const Multiplication& m, const Layout& d) {
-  return (!adds_bias(m) || d.rows % 2 == 0) && (!sums_b(m) || d.cols % 2 == 0);
-}
+bool even_bias(const Multiplication& m, const Layout& d) { return !adds_bias(m) || d.rows % 2 == 0; }
 bool aligned(const void* data, uint32_t bytes) { return reinterpret_cast<uintptr_t>(data) % bytes == 0; }
 
 /// Up to 256 bytes.
@@ -235,7 +224,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   const int64_t of_a = desc->of_a == CUBLAS_OP_T ? a->rows : a->cols;
   const int64_t of_b = desc->of_b == CUBLAS_OP_T ? b->cols : b->rows;
   invariant(most == 1 && *c == *d && of_a == of_b, "the sizes of a product fit");
-  invariant((adds_bias(*desc) || sums_b(*desc)) == (desc->bias != nullptr), "the epilogue's bias is given");
+  invariant(adds_bias(*desc) == (desc->bias != nullptr), "the epilogue's bias is given");
   *count = 0;
   if (!even(*a)) return CUBLAS_STATUS_INVALID_VALUE;
   if (!typed(*desc, *a, *b, *d)) return CUBLAS_STATUS_NOT_SUPPORTED;

@@ -120,12 +120,12 @@ __device__ void store_four(const Values& x, int64_t n, int64_t d, bool wide, con
   const Values to = known_as<T>(x, d);
   wide = known<T> || wide;
   if (to.type == DType::f32) return store_four(to.at<float>(n, 0), d, to.cols, wide, f);
-  FourOf<uint16_t> bits;
-  for (int j = 0; j < 4; j += 2) {
-    const uint32_t two = two_halves(f.at[j], f.at[j + 1], to.type);
-    bits.at[j] = uint16_t(two), bits.at[j + 1] = uint16_t(two >> 16);
-  }
-  store_four(to.at<uint16_t>(n, 0), d, to.cols, wide, bits);
+  const auto two = [&](int j) { return uint64_t{two_halves(f.at[j], f.at[j + 1], to.type)}; };
+  const uint64_t bits = two(0) | two(2) << 32;
+  if (wide && d + 4 <= to.cols)
+    *reinterpret_cast<uint64_t*>(to.at<uint16_t>(n, d)) = bits;
+  else
+    store_four(to.at<uint16_t>(n, 0), d, to.cols, false, std::bit_cast<FourOf<uint16_t>>(bits));
 }
 /// The same for a gradient.
 template <class T = Unknown>

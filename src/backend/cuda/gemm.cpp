@@ -84,25 +84,21 @@ struct Description {
 };
 
 cublasLtEpilogue_t epilogue_of(const Gemm& g) {
-  if (g.sums) return CUBLASLT_EPILOGUE_BGRADB;  // cuBLASLt's B is our a
   const bool relu = g.act == Activation::relu;
   if (g.bias) return relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
   return relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-// What the epilogue reads or writes beside y: the bias or its gradient. May be empty.
-const Tensor& bias_of(const Gemm& g) { return g.sums ? g.sums : g.bias; }
-
 // Of the types that cuBLASLt multiplies (its documentation, cublasLtMatmul) we use these: factors both f32, both
-// bfloat16 or both float16, with sums and scales in f32, and C and D both f32 or both of the factors' type. A bias and
-// its gradient are of D's type (cublasLt.h at CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE and _BIAS_POINTER).
+// bfloat16 or both float16, with sums and scales in f32, and C and D both f32 or both of the factors' type. A bias is
+// of D's type (cublasLt.h at CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE).
 void describe(Description& d, const Gemm& g) {
   d.set(CUBLASLT_MATMUL_DESC_TRANSA, g.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
   d.set(CUBLASLT_MATMUL_DESC_TRANSB, g.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
   d.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(g));
-  if (const Tensor& bias = bias_of(g)) {
-    d.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(bias.dtype()));
-    d.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias.data()));
+  if (g.bias) {
+    d.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(g.bias.dtype()));
+    d.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(g.bias.data()));
   }
 }
 
@@ -135,7 +131,6 @@ using Question = std::array<int64_t, 15>;
 
 Question question_of(const Gemm& g, int64_t rows) {
   const Tensor &y = g.y, &a = g.a.matrix, &b = g.b.matrix;
-  const Tensor& bias = bias_of(g);
   return {rows,
           a.cols(),
           y.cols(),
@@ -150,7 +145,7 @@ Question question_of(const Gemm& g, int64_t rows) {
           alignment_of(a),
           alignment_of(b),
           alignment_of(y),
-          bias ? alignment_of(bias) : 0};
+          g.bias ? alignment_of(g.bias) : 0};
 }
 
 struct Preference {
@@ -223,8 +218,7 @@ bool try_gemm(const Gemm& g) {
   if (g.y.elements() == 0) return true;
   const DeviceLock lock = use_device();
   if (g.act != Activation::none && g.act != Activation::relu) return false;
-  invariant(!g.sums || (g.a.transposed && !g.bias && g.act == Activation::none), "only bare products give sums");
-  invariant(!bias_of(g) || bias_of(g).dtype() == g.y.dtype(), "a product's bias has the type of its result");
+  invariant(!g.bias || g.bias.dtype() == g.y.dtype(), "a product's bias has the type of its result");
   Description d(g.a.matrix.dtype());
   describe(d, g);
   const int64_t exact = g.a.matrix.rows();

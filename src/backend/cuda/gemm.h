@@ -20,14 +20,13 @@ struct Gemm {
   Tensor bias = {};  // may be empty
   Activation act = Activation::none;
   bool adds = false;
-  Tensor sums = {};  // (N), overwritten with Σ_k a (n,k) in y's type; only for a transposed a, and without bias and act
 };
 
 /// Computes the product with cuBLASLt. Returns false if cuBLASLt has no kernel for it on this GPU: so for activations
 /// other than relu.
 bool try_gemm(const Gemm& g);
-/// Always computes the product. If cuBLASLt has no kernel for it, `sums` take a pass of their own over a; bias, act and
-/// rounding to 16 bits take one over sums in f32; if it has none for the bare product either, a slow kernel of ours
+/// Always computes the product. If cuBLASLt has no kernel for it, bias, act and rounding to 16 bits take a pass over sums
+/// in f32; if it has none for the bare product either, a slow kernel of ours
 /// computes it. A 16-bit result is rounded once, but cuBLASLt may also round the product before it adds bias or y. Not
 /// for integers.
 void gemm(const Gemm& g);

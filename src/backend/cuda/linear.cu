@@ -33,8 +33,8 @@ struct Result {
 // Each block handles `rows_of_block` rows of 128 columns, a warp a row at a time and a lane four columns. It reads some
 // rows before it writes them, so that the reads overlap.
 template <class T>
-__global__ void __launch_bounds__(threads_per_block) result_kernel(Result r) {
-  constexpr int64_t at_once = 4, warps = threads_per_block / warp_size;
+__global__ void __launch_bounds__(threads_per_block, 3) result_kernel(Result r) {
+  constexpr int64_t at_once = sizeof(T) == 2 ? 8 : 4, warps = threads_per_block / warp_size;
   __shared__ Four sums[threads_per_block];
   const int64_t lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
   const int64_t d = blockIdx.x * columns_of_block + 4 * lane, first = blockIdx.y * rows_of_block;
@@ -99,21 +99,11 @@ void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& 
 
 void column_sums(const Grad& to, const Tensor& x) { backward_rows({}, to, Values(x), {}); }
 
-// dw = dzᵀ · x,  db = Σ_n dz. cuBLASLt overwrites sums: to be added, they are written elsewhere first.
+// dw = dzᵀ · x,  db = Σ_n dz. The sums come first, while dz may still be in the cache.
 void linear_backward_weight(Grad dw, Grad db, const Tensor& dz, const Tensor& x) {
-  if (!dw || dz.rows() == 0) {
-    if (db) column_sums(db, dz);
-    if (dw && !dw.adds()) clear(dw.tensor);  // a sum over no rows
-    return;
-  }
-  const int64_t D = dz.cols();
-  const auto memory = db && db.adds() ? piece(D * int64_t{sizeof(float)}) : nullptr;
-  const Tensor sums = memory ? Tensor(nullptr, memory.get(), {D}, DType::f32, db.tensor.memory()) : db.tensor;
-  gemm({.y = dw.tensor, .a = {dz, true}, .b = {x}, .adds = dw.adds(), .sums = sums});
-  if (!memory) return;
-  const Put put(db);
-  const auto S = view<const float>(sums);
-  each_element(1, D, [=] __device__(int64_t, int64_t d) { put(0, d, S(d)); });
+  if (db) column_sums(db, dz);
+  if (dw && dz.rows() > 0) return gemm({.y = dw.tensor, .a = {dz, true}, .b = {x}, .adds = dw.adds()});
+  if (dw && !dw.adds()) clear(dw.tensor);  // a sum over no rows
 }
 
 namespace {

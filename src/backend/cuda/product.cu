@@ -1,7 +1,6 @@
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/factor.cuh"
 #include "backend/cuda/gemm.h"
-#include "backend/cuda/linear.h"
 #include "backend/reference/activation.h"
 
 namespace dragoman::cuda {
@@ -44,10 +43,6 @@ void end_product(const Gemm& g, const Tensor& sums, bool adds) {
 
 void gemm(const Gemm& g) {
   if (try_gemm(g)) return;
-  if (g.sums) {
-    column_sums({g.sums}, g.a.matrix);
-    return gemm({.y = g.y, .a = g.a, .b = g.b, .adds = g.adds});
-  }
   const bool rounds = is_half(g.y.dtype());
   if (!rounds && !g.bias && g.act == Activation::none) return multiply_slowly(g);
   const auto memory = rounds ? piece(g.y.elements() * int64_t{sizeof(float)}) : nullptr;
