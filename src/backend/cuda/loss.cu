@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "backend/copying.h"
+#include "backend/cuda/async_copy.cuh"
 #include "backend/cuda/exponential.cuh"
 #include "backend/cuda/factor.cuh"
 #include "backend/cuda/families.h"
@@ -86,10 +87,9 @@ template <class T, bool biased>
 __global__ void cross_entropy_kernel(Chunk<T> c) {
   const int64_t n = blockIdx.x, V = c.logits.cols, first = threadIdx.x * taken<T>, step = blockDim.x * taken<T>;
   T *const out = c.logits.row(n), *const row = c.kept ? dynamic_shared<T>() : out;
-  if (c.kept) {
-#pragma unroll 4
-    for (int64_t v = first; v < V; v += step) take(row, v) = take(out, v);
-    __syncthreads();
+  if (c.kept) {  // the row is under way before a thread looks at any of the logits that it has copied
+    for (int64_t v = first; v < V; v += step) copy_16_bytes(row + v, out + v, true);
+    wait_for_copies();
   }
   // Calls f with the logits from v on, and how many there are: a constant except at the end of a row.
   const auto each = [&](const auto& f) {
