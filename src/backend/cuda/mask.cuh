@@ -29,8 +29,18 @@ struct Mask {
   static constexpr int64_t units(int64_t columns) { return (columns + 127) / 128 * 16; }
   static constexpr int64_t column(int64_t unit, int j) { return unit / 16 * 128 + 16 * j + unit % 16; }
 
+  /// What the numbers of a row are drawn from.
+  struct Place {
+    int32_t sentence = 0, token = 0;
+  };
+  __device__ Place place(int64_t row) const {
+    return positions ? Place{positions[2 * row], positions[2 * row + 1]} : Place{};
+  }
+  __device__ PhiloxCounter draw(Place of, uint32_t stream, uint32_t unit) const {
+    return philox({unit, uint32_t(of.token), uint32_t(of.sentence), stream}, key);
+  }
   __device__ PhiloxCounter draw(int64_t row, uint32_t stream, uint32_t unit) const {
-    return philox({unit, uint32_t(positions[2 * row + 1]), uint32_t(positions[2 * row]), stream}, key);
+    return draw(place(row), stream, unit);
   }
   __device__ bool keeps(const PhiloxCounter& words, int j) const {
     return (words[j / 2] >> (16 * (j % 2)) & 0xFFFF) >= threshold;
@@ -47,8 +57,8 @@ struct Mask {
     return f;
   }
   /// Bit j: whether column(unit, j) is kept. Only if there is a mask.
-  __device__ unsigned kept(int64_t row, int64_t unit) const {
-    const PhiloxCounter words = draw(row, op, uint32_t(unit));
+  __device__ unsigned kept(Place of, int64_t unit) const {
+    const PhiloxCounter words = draw(of, op, uint32_t(unit));
     unsigned bits = 0;
     for (int j = 0; j < width; ++j) bits |= unsigned(keeps(words, j)) << j;
     return bits;

@@ -59,16 +59,16 @@ struct RowsOfBlock {
 
 /// Dropout factors of a lane's columns. A unit's eight columns are 16 apart, so one call of Philox per lane serves 256
 /// columns of the warp, and lanes exchange the mask bits of their columns. All lanes must call `of`, for the parts
-/// 0, 1, 2, … of a row in turn.
+/// 0, 1, 2, … of a row in turn. What the draw needs from memory is on its way from the constructor on.
 class RowMask {
  public:
   /// `first`: of the warp's columns, a multiple of 256.
   __device__ RowMask(const Mask& mask, int64_t n, int first)
-      : mask_(mask), n_(n), unit_(first / columns_at_a_time * 16 + lane()) {}
+      : mask_(mask), place_(mask.place(n)), unit_(first / columns_at_a_time * 16 + lane()) {}
   __device__ Four of(int part) {
     Four factors{{1, 1, 1, 1}};
     if (!mask_.positions) return factors;
-    if (part % 2 == 0) kept_ = mask_.kept(n_, unit_ + part * 16);
+    if (part % 2 == 0) kept_ = mask_.kept(place_, unit_ + part * 16);
     for (int j = 0; j < 4; ++j) {
       const unsigned bits = __shfl_sync(0xffffffffu, kept_, part % 2 * 16 + lane() % 4 * 4 + j);
       factors.at[j] = bits >> lane() / 4 & 1 ? mask_.scale : 0.f;
@@ -78,7 +78,7 @@ class RowMask {
 
  private:
   const Mask& mask_;
-  const int64_t n_;
+  const Mask::Place place_;
   const int unit_;
   unsigned kept_ = 0;
 };
@@ -96,7 +96,8 @@ struct Norm {
 /// Columns d to d + 3 of gamma or beta.
 template <class T>
 __device__ Four load_parameters(const View<const float>& x, int d, bool wide) {
-  return load_four(x.data, d, known<T> ? d + 4 : x.cols, known<T> || wide);
+  const int64_t column = d;  // a sum in 32 bits would leave a comparison
+  return load_four(x.data, column, known<T> ? column + 4 : x.cols, known<T> || wide);
 }
 
 /// A row's sums in a lane's columns from `first` on, as they are before they are rounded; 0 beyond the row. Stores them
@@ -281,8 +282,8 @@ __device__ void row_backward(const NormBack& b, const Mask& mask, int64_t n, Row
       gn_sum += g[p].at[j] * row.normed[p].at[j];
     }
   }
-  const float mean_g = b.centred ? rows.sum(g_sum) / float(D) : 0.f, mean_gn = rows.sum(gn_sum) / float(D);
   RowMask row_mask(mask, n, first);
+  const float mean_g = b.centred ? rows.sum(g_sum) / float(D) : 0.f, mean_gn = rows.sum(gn_sum) / float(D);
 #pragma unroll
   for (int p = 0; p < parts; ++p) {
     if (first + p * columns_at_a_time >= D) break;
