@@ -103,6 +103,7 @@ class Beam {
   int limit_;  // maximum number of tokens, with the given ones
   Constraints constraints_;
   bool stateful_;  // some constraint has states
+  bool alike_;     // the same pieces may follow all hypotheses
   PhiloxCounter draw_;
   int length_ = 0;  // completed steps
   bool best_ended_ = false;

@@ -159,33 +159,35 @@ PredictionRequest Search::request_of(std::span<const RowRequest> requests) const
   return all;
 }
 
-std::vector<std::vector<Continuation>> Search::continuations(const Predictions& predictions,
-                                                             std::span<const RowRequest> requests) const {
+std::vector<RowRequest> Search::requests() const {
+  std::vector<RowRequest> requests;
+  for (const Active& s : active_) std::ranges::move(s.beam.requests(), std::back_inserter(requests));
+  return requests;
+}
+
+void Search::pick(const Predictions& predictions, std::span<const RowRequest> requests) {
   std::vector<const Active*> of_row;
-  of_row.reserve(requests.size());
   for (const Active& s : active_) of_row.insert(of_row.end(), s.beam.live().size(), &s);
-  std::vector<std::vector<Continuation>> picked(requests.size());
+  picked_.resize(requests.size());
   const auto pick = [&](int64_t row, int) {
     const Active& s = *of_row[size_t(row)];
-    picked[size_t(row)] = s.picker->pick(predictions, row, requests[size_t(row)]);
+    std::vector<Continuation>& picked = picked_[size_t(row)];
+    s.picker->pick(predictions, row, requests[size_t(row)], picked);
     if (!s.log_probs)
-      for (Continuation& c : picked[size_t(row)]) c.log_prob = 0;  // even if other sentences need theirs
+      for (Continuation& c : picked) c.log_prob = 0;  // even if other sentences need theirs
   };
-  if (predictions.has_all_scores()) {
-    parallel_items(int64_t(requests.size()), pick);
-  } else {  // so little to do for each row that waking other threads, once a step, would take longer
-    for (int64_t row = 0; row < int64_t(requests.size()); ++row) pick(row, 0);
-  }
-  return picked;
+  if (predictions.has_all_scores()) return parallel_items(std::ssize(requests), pick);
+  // Waking other threads would take longer than choosing among the best pieces.
+  for (int64_t row = 0; row < std::ssize(requests); ++row) pick(row, 0);
 }
 
 // The device computes ahead for as long as its guess is likely to be right: while no sentence is about to begin, all
 // are searched for the best pieces, and no constraint is at work but that against the suppressed pieces.
 std::optional<AheadRequest> Search::ahead_request(std::span<const RowRequest> requests) const {
   if (!models_.may_step_ahead() || admits() || requests.empty()) return {};
-  AheadRequest ahead{.suppressed = requests[0].allowed.ids, .end = models_.conventions().special.eos};
+  AheadRequest ahead{.suppressed = requests[0].allowed->ids, .end = models_.conventions().special.eos};
   for (const RowRequest& r : requests)
-    if (r.allowed.only || r.allowed.ids != ahead.suppressed) return {};
+    if (r.allowed->only || r.allowed->ids != ahead.suppressed) return {};
   for (const Active& s : active_) {
     const auto& live = s.beam.live();
     if (!s.picker->picks_best() || live.size() != s.beam.room()) return {};
@@ -197,13 +199,13 @@ std::optional<AheadRequest> Search::ahead_request(std::span<const RowRequest> re
   return ahead;
 }
 
-// Sentences that wait begin after a step of others that is being computed already. On a device they begin at the end of
-// a step, so that it encodes them while the host writes what has been found and reads on.
+// Sentences that wait begin after a step of others that is being computed already.
 void Search::step() {
   if (active_.empty() || !models_.is_ahead()) admit();
   while (!active_.empty()) {
     try {
-      extend(predict());
+      predict();
+      extend();
       break;
     } catch (const std::exception& error) {
       if (!is_lack_of_memory(error)) throw;
@@ -211,8 +213,24 @@ void Search::step() {
     }
   }
   report_beginnings();
-  dismiss_finished();
-  if (models_.on_device() && (active_.empty() || !models_.is_ahead())) admit();
+  std::vector<Active> finished = take_finished();
+  std::exception_ptr error;  // what has been found is not lost
+  try {
+    if (models_.on_device()) occupy_device();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  for (const Active& s : finished) s.found(s.beam.best());
+  if (error) std::rethrow_exception(error);
+}
+
+// Begins what the next step would begin with, so that the device computes while the host writes translations and reads.
+void Search::occupy_device() {
+  if (!active_.empty() && models_.is_ahead()) return;
+  admit();
+  if (active_.empty()) return;
+  const auto step_rows = rows();
+  models_.begin(step_rows, request_of(requests()));
 }
 
 void Search::give_up_largest() {
@@ -225,22 +243,19 @@ void Search::give_up_largest() {
   failed(std::current_exception());
 }
 
-// What follows each live hypothesis. If it throws, the step may be repeated for fewer sentences.
-std::vector<std::vector<Continuation>> Search::predict() {
+// Finds what follows each live hypothesis. If it throws, the step may be repeated for fewer sentences.
+void Search::predict() {
   const auto step_rows = rows();
-  std::vector<RowRequest> requests;
-  requests.reserve(step_rows.size());
-  for (const Active& s : active_) std::ranges::move(s.beam.requests(), std::back_inserter(requests));
+  const auto requests = this->requests();
   const auto ahead = ahead_request(requests);
-  const Predictions predictions = models_.step(step_rows, request_of(requests), ahead ? &*ahead : nullptr);
-  return continuations(predictions, requests);
+  pick(models_.step(step_rows, request_of(requests), ahead ? &*ahead : nullptr), requests);
 }
 
-void Search::extend(const std::vector<std::vector<Continuation>>& picked) {
+void Search::extend() {
   models_.keep();
   for (Active& s : active_) {
     s.first_row = s.next_row;
-    s.beam.advance(std::span(picked).subspan(size_t(s.first_row), s.beam.live().size()));
+    s.beam.advance(std::span(picked_).subspan(size_t(s.first_row), s.beam.live().size()));
   }
 }
 
@@ -252,15 +267,17 @@ void Search::report_beginnings() {
   }
 }
 
-void Search::dismiss_finished() {
+std::vector<Search::Active> Search::take_finished() {
+  std::vector<Active> finished;
   for (Active& s : active_) {
     if (!s.beam.live().empty()) continue;
     models_.remove(s.handle);
     active_tokens_ -= s.tokens;
     full_ = false;
-    s.found(s.beam.best());
+    finished.push_back(std::move(s));
   }
   std::erase_if(active_, [](const Active& s) { return s.beam.live().empty(); });
+  return finished;
 }
 
 std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options,

@@ -86,22 +86,24 @@ class Search {
   Waiting take_next();
   void put_back(Waiting sentence);
   std::vector<int32_t> vocabulary_of(const Waiting& waiting) const;
-  std::vector<std::vector<Continuation>> predict();
-  void extend(const std::vector<std::vector<Continuation>>& picked);
+  void predict();
+  void extend();
   void give_up_largest();
   std::vector<StepRow> rows();
-  std::vector<std::vector<Continuation>> continuations(const Predictions& predictions,
-                                                       std::span<const RowRequest> requests) const;
+  std::vector<RowRequest> requests() const;
+  void pick(const Predictions& predictions, std::span<const RowRequest> requests);
   PredictionRequest request_of(std::span<const RowRequest> requests) const;
   bool admits() const;
   std::optional<AheadRequest> ahead_request(std::span<const RowRequest> requests) const;
   void report_beginnings();
-  void dismiss_finished();
+  std::vector<Active> take_finished();
+  void occupy_device();
 
   Ensemble models_;
   const int64_t tokens_;
   std::deque<Waiting> waiting_;
   std::vector<Active> active_;
+  std::vector<std::vector<Continuation>> picked_;  // for each row of this step
   int64_t waiting_tokens_ = 0, active_tokens_ = 0;
   bool full_ = false;  // there was no memory for the first waiting sentence beside the active ones
   Ticket last_ticket_ = 0;

@@ -15,6 +15,7 @@ class Prefix : public Constraint {
     return decides(past) ? Allowed{.only = true, .ids = {prefix_[size_t(past.length)]}} : Allowed{};
   }
   bool decides(const HypothesisView& past) const override { return size_t(past.length) < prefix_.size(); }
+  bool depends_on_tokens() const override { return false; }
 
  private:
   const std::vector<int32_t> prefix_;
@@ -41,6 +42,7 @@ class EndsAfter : public Constraint {
     return decides(past) ? Allowed{.only = true, .ids = {eos_}} : Allowed{};
   }
   bool decides(const HypothesisView& past) const override { return past.length == tokens_; }
+  bool depends_on_tokens() const override { return false; }
 
  private:
   const int tokens_;
@@ -53,6 +55,7 @@ class LeastLength : public Constraint {
   Allowed next(State, const HypothesisView& past) const override {
     return past.length < least_ ? Allowed{.ids = {eos_}} : Allowed{};
   }
+  bool depends_on_tokens() const override { return false; }
 
  private:
   const int least_;
@@ -63,6 +66,7 @@ class Without : public Constraint {
  public:
   explicit Without(std::vector<int32_t> ids) : ids_(std::move(ids)) {}
   Allowed next(State, const HypothesisView&) const override { return {.ids = ids_}; }
+  bool depends_on_tokens() const override { return false; }
 
  private:
   const std::vector<int32_t> ids_;
@@ -75,6 +79,7 @@ class LimitedTo : public Constraint {
   std::vector<int32_t> vocabulary(std::span<const int32_t> source, std::span<const int32_t> more) const override {
     return shortlist_.candidates(source, more);
   }
+  bool depends_on_tokens() const override { return false; }
 
  private:
   const Shortlist& shortlist_;

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "base/philox.h"
@@ -15,10 +16,10 @@ struct Continuation {
 
 /// The allowed continuations of a hypothesis, and how many are needed.
 struct RowRequest {
-  Allowed allowed = {};
-  int positions;       // free in the beam, for the continuations of all hypotheses of the sentence
-  int share;           // this hypothesis's equal share of the positions
-  PhiloxCounter draw;  // of the first random draw; later ones increment its last number
+  std::shared_ptr<const Allowed> allowed;  // may be shared by several hypotheses
+  int positions;                           // free in the beam, for the continuations of all hypotheses of the sentence
+  int share;                               // this hypothesis's equal share of the positions
+  PhiloxCounter draw;                      // of the first random draw; later ones increment its last number
 };
 
 }  // namespace dragoman

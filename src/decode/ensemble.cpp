@@ -64,16 +64,13 @@ size_t Predictions::rank(int64_t row, int32_t id, size_t from) const {
   return size_t(found - all.begin());
 }
 
-// Ids in the order of best() are found immediately, each after the previous one.
-std::vector<float> Predictions::log_probs(int64_t row, std::span<const int32_t> ids) const {
-  std::vector<float> found(ids.size());
-  if (by_member_.empty() && !lse_) return found;
+float Predictions::log_prob(int64_t row, int32_t id, size_t& from) const {
+  if (by_member_.empty() && !lse_) return 0;
   const float normaliser = by_member_.empty() ? lse_.as<float>()[row] : 0;
-  for (size_t i = 0, at = 0; i < ids.size(); ++i) {
-    if (!scores_) at = rank(row, ids[i], at);
-    found[i] = log_prob_of(scores_ ? score(row, ids[i]) : best_scores(row)[at], normaliser);
-  }
-  return found;
+  if (scores_) return log_prob_of(score(row, id), normaliser);
+  const size_t at = rank(row, id, from);
+  from = at + 1;
+  return log_prob_of(best_scores(row)[at], normaliser);
 }
 
 std::vector<float> Predictions::by_model(int64_t row, int32_t id) const {
@@ -138,6 +135,16 @@ Predictions Ensemble::step(std::span<const StepRow> rows, const PredictionReques
   Predictions predictions = members_.size() == 1 ? step_alone(rows, request, ahead) : step_together(rows, request);
   map_best_to_pieces(predictions);
   return predictions;
+}
+
+// Lack of memory shows when the step is taken.
+void Ensemble::begin(std::span<const StepRow> rows, const PredictionRequest& request) {
+  ahead_ = nullptr;
+  if (!may_step_ahead() || request.all) return;
+  try {
+    ahead_ = std::make_unique<QueuedStep>(cx_, members_[0].decoding->step(rows), request.best, request.log_probs);
+    ahead_->expect({rows.begin(), rows.end()});
+  } catch (const OutOfMemory&) {}
 }
 
 Predictions Ensemble::step_alone(std::span<const StepRow> rows, const PredictionRequest& request,

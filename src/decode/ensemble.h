@@ -46,7 +46,8 @@ class Predictions {
   std::span<const int32_t> best(int64_t row) const;  // the requested number of most probable pieces
   std::span<const float> best_scores(int64_t row) const;
   float score(int64_t row, int32_t id) const;  // log p up to a constant, of the best pieces, or of all if requested
-  std::vector<float> log_probs(int64_t row, std::span<const int32_t> ids) const;  // at most 0; 0 if not requested
+  /// log p, at most 0; 0 if not requested. `from`: where among best() it is sought first; then the place after it.
+  float log_prob(int64_t row, int32_t id, size_t& from) const;
   std::vector<float> by_model(int64_t row,
                               int32_t id) const;     // log-probabilities, unweighted; empty for one model
   int32_t piece(int64_t row, size_t choice) const;   // all allowed pieces (all, or the candidates), in ascending order
@@ -100,6 +101,8 @@ class Ensemble {
   bool may_step_ahead() const;
   /// Whether kernels run on a device, beside the host.
   bool on_device() const;
+  /// Lets a device compute a step while the host does other things. The next step() takes it if it has these rows.
+  void begin(std::span<const StepRow> rows, const PredictionRequest& request);
   /// Whether the next step is being computed.
   bool is_ahead() const { return bool(ahead_); }
   void keep();  // Decoding::keep

@@ -16,7 +16,7 @@ class BestPieces : public Picker {
   bool picks_best() const override { return true; }
 
   std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const RowRequest& request) const override {
-    return best_allowed(predictions, row, request.allowed, size_t(request.positions));
+    return best_allowed(predictions, row, *request.allowed, size_t(request.positions));
   }
 };
 
@@ -28,18 +28,18 @@ std::unique_ptr<const Picker> make_picker(const SearchOptions& options) {
 }
 
 PredictionRequest Picker::request(std::span<const RowRequest> requests) const {
-  const auto lists = [](const RowRequest& r) { return r.allowed.only; };
+  const auto lists = [](const RowRequest& r) { return r.allowed->only; };
   return {.best = best_count(requests), .all = needs_all_scores() || std::ranges::any_of(requests, lists)};
 }
 
-std::vector<Continuation> Picker::pick(const Predictions& predictions, int64_t row, const RowRequest& request) const {
-  const bool forced = request.allowed.only && request.allowed.ids.size() == 1;
-  const auto ids = forced ? best_allowed(predictions, row, request.allowed, 1) : choose(predictions, row, request);
-  const std::vector<float> log_probs = predictions.log_probs(row, ids);
-  std::vector<Continuation> picked;
-  picked.reserve(ids.size());
-  for (size_t i = 0; i < ids.size(); ++i) picked.push_back({ids[i], log_probs[i], predictions.by_model(row, ids[i])});
-  return picked;
+void Picker::pick(const Predictions& predictions, int64_t row, const RowRequest& request,
+                  std::vector<Continuation>& picked) const {
+  const Allowed& allowed = *request.allowed;
+  const bool forced = allowed.only && allowed.ids.size() == 1;
+  picked.clear();
+  size_t place = 0;  // most pickers choose in the order of the best pieces
+  for (const int32_t id : forced ? best_allowed(predictions, row, allowed, 1) : choose(predictions, row, request))
+    picked.push_back({id, predictions.log_prob(row, id, place), predictions.by_model(row, id)});
 }
 
 std::vector<int32_t> best_allowed(const Predictions& predictions, int64_t row, const Allowed& allowed, size_t count) {
@@ -60,7 +60,7 @@ std::vector<int32_t> best_allowed(const Predictions& predictions, int64_t row, c
 int64_t most_forbidden(std::span<const RowRequest> requests) {
   size_t most = 0;
   for (const RowRequest& r : requests)
-    if (!r.allowed.only) most = std::max(most, r.allowed.ids.size());
+    if (!r.allowed->only) most = std::max(most, r.allowed->ids.size());
   return int64_t(most);
 }
 

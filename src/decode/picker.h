@@ -18,8 +18,9 @@ class Picker {
   PredictionRequest request(std::span<const RowRequest> requests) const;
   /// Whether it picks the most probable pieces.
   virtual bool picks_best() const { return false; }
-  /// The continuations of a row.
-  std::vector<Continuation> pick(const Predictions& predictions, int64_t row, const RowRequest& request) const;
+  /// The continuations of a row, written over `picked`, whose memory is reused.
+  void pick(const Predictions& predictions, int64_t row, const RowRequest& request,
+            std::vector<Continuation>& picked) const;
 
  private:
   virtual int64_t best_count(std::span<const RowRequest> requests) const = 0;

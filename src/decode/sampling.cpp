@@ -58,7 +58,7 @@ class Sampler : public Picker {
   bool needs_all_scores() const override { return options_.sampling != Sampling::topk; }
 
   std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const RowRequest& request) const override {
-    const std::vector<Weighed> pieces = weighed(predictions, row, request.allowed);
+    const std::vector<Weighed> pieces = weighed(predictions, row, *request.allowed);
     if (pieces.empty()) return {};
     const double total = sum(pieces);
     std::vector<int32_t> drawn;

@@ -77,25 +77,25 @@ TEST(Beam, TakesTheLowerHypothesisAndIdOfEqualOnes) {
 
 TEST(Beam, ForbidsBeginOfSentenceAndUnknownPiecesUnlessTheyAreAllowed) {
   const SearchOptions strict, lenient{.allow_unk = true};
-  EXPECT_THAT(Beam(strict, four_pieces).requests()[0].allowed.ids, ElementsAre(0, 1));
-  EXPECT_THAT(Beam(lenient, four_pieces).requests()[0].allowed.ids, ElementsAre(1));
+  EXPECT_THAT(Beam(strict, four_pieces).requests()[0].allowed->ids, ElementsAre(0, 1));
+  EXPECT_THAT(Beam(lenient, four_pieces).requests()[0].allowed->ids, ElementsAre(1));
 }
 
 TEST(Beam, ForbidsTheEndUntilATranslationIsLongEnough) {
   const SearchOptions options{.beam_size = 1, .min_length = 1, .min_length_factor = 0.5};  // 2 of 4 pieces
   Beam beam(options, four_pieces);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_THAT(beam.requests()[0].allowed.ids, ElementsAre(0, 1, eos));
+    EXPECT_THAT(beam.requests()[0].allowed->ids, ElementsAre(0, 1, eos));
     advance(beam, {{{-1}, {a}}});
   }
-  EXPECT_THAT(beam.requests()[0].allowed.ids, ElementsAre(0, 1));
+  EXPECT_THAT(beam.requests()[0].allowed->ids, ElementsAre(0, 1));
 }
 
 TEST(Beam, ForbidsWhatWouldRepeatSomePieces) {
   const SearchOptions options{.beam_size = 1, .no_repeat_ngram = 2};
   Beam beam(options, four_pieces);
   for (const int32_t id : {a, b, a}) advance(beam, {{{-1}, {id}}});
-  EXPECT_THAT(beam.requests()[0].allowed.ids, ElementsAre(0, 1, b));
+  EXPECT_THAT(beam.requests()[0].allowed->ids, ElementsAre(0, 1, b));
 }
 
 TEST(Beam, ForcesThePrefixAndThenNothing) {
@@ -103,11 +103,11 @@ TEST(Beam, ForcesThePrefixAndThenNothing) {
   Beam beam(options, {{a, b}, {b, a}});
   for (const int32_t id : {b, a}) {
     ASSERT_THAT(beam.live(), SizeIs(1));
-    EXPECT_TRUE(beam.requests()[0].allowed.only);
-    EXPECT_THAT(beam.requests()[0].allowed.ids, ElementsAre(id));
+    EXPECT_TRUE(beam.requests()[0].allowed->only);
+    EXPECT_THAT(beam.requests()[0].allowed->ids, ElementsAre(id));
     advance(beam, {{{-2}, {id}}});
   }
-  EXPECT_FALSE(beam.requests()[0].allowed.only);
+  EXPECT_FALSE(beam.requests()[0].allowed->only);
   advance(beam, {{{-1, -3}, {eos, a}}});  // the limit is moved past the prefix
   ASSERT_THAT(beam.best(), SizeIs(1));
   EXPECT_THAT(beam.best()[0].ids, ElementsAre(b, a));
@@ -235,8 +235,8 @@ TEST(BeamByOtherRules, ForcesAnEndAtTheLimitWhichCostsNothingInTransformers) {
     const SearchOptions options{.beam_size = 2, .rule = rule, .max_length_add = 0, .n_best = 2};
     Beam beam(options, two_pieces);
     advance(beam, {{{-1, -3, -4, -5}, {a, b, 5, 6}}});
-    EXPECT_TRUE(beam.requests()[0].allowed.only);
-    EXPECT_THAT(beam.requests()[0].allowed.ids, ElementsAre(eos));
+    EXPECT_TRUE(beam.requests()[0].allowed->only);
+    EXPECT_THAT(beam.requests()[0].allowed->ids, ElementsAre(eos));
     advance(beam, {{{-7}, {eos}}, {{-7}, {eos}}});
     EXPECT_THAT(beam.live(), SizeIs(0));
     ASSERT_THAT(beam.best(), SizeIs(2));
@@ -267,7 +267,7 @@ TEST(BeamByOtherRules, GivesWhatStandsBeforeATranslation) {
   conventions.frames.target.before = {7};
   const SearchOptions options{.beam_size = 2, .rule = SearchRule::huggingface, .n_best = 1};
   Beam beam(options, four_pieces, conventions);
-  EXPECT_THAT(beam.requests()[0].allowed.ids, ElementsAre(7));
+  EXPECT_THAT(beam.requests()[0].allowed->ids, ElementsAre(7));
   advance(beam, {{{-20}, {7}}});
   advance(beam, {{{-1, -2, -3, -4}, {a, b, 5, 6}}});
   advance(beam, {{{-1, -9, -9, -9}, {eos, a, b, 5}}, {{-1, -9, -9, -9}, {eos, a, b, 5}}});
