@@ -131,7 +131,7 @@ class Run:
             return True
         words = [self.check.dragoman, "train", "-c", *self.configs, "-t", *self.train, "--valid-sets", *self.dev,
                  "--valid-metrics", "cross-entropy", "-v", *self.vocabularies,
-                 "-m", self.folder / "model.safetensors", "--precision", "bfloat16", "--devices", 0, "--log-json", self.log,
+                 "-m", self.folder / "model.safetensors", "--devices", 0, "--log-json", self.log,
                  "--disp-freq", "50u", "--quiet"]
         options = self.options(words)
         if options and not self.make_vocabularies(options):  # no options: training reports the error

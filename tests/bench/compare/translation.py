@@ -77,12 +77,16 @@ class Text:
 
 
 def seconds_of(program, setting, job, text, whole):
-    """Seconds for the text. On a GPU this is the second pass in the same process, because in the first one kernels are loaded and
-    steps recorded; PyTorch also translates the text once before the clock starts (torch_lines.py)."""
-    once = program.seconds(whole.log)
-    if not text.a.devices or program.warms_up:
+    """Seconds for the text, without the run `whole` on a GPU, which nvidia-smi slows down by asking for its memory. There, this is
+    the second pass in the same process, because in the first one kernels are loaded and steps recorded; PyTorch also translates
+    the text once before the clock starts (torch_lines.py)."""
+    if not text.a.devices:
+        return program.seconds(whole.log)
+    command = program.command(job, setting, one_by_one=False)
+    once = program.seconds(run(command, text.all).log)
+    if program.warms_up:
         return once
-    twice = program.seconds(run(program.command(job, setting, one_by_one=False), text.all * 2).log)
+    twice = program.seconds(run(command, text.all * 2).log)
     return twice - once if twice > once else once  # a toy text may take longer in one pass than in two
 
 
