@@ -40,10 +40,10 @@ class Dragoman(Binary):
         return [f"GPU {self.a.devices}"] if self.a.devices else super().settings()
 
     def prepare(self, text):
-        """--mini-batch-words counts source tokens."""
+        """--mini-batch-words counts source tokens, </s> included."""
         self.where = ["--devices", self.a.devices] if self.a.devices else ["--cpu-threads", str(self.threads)]
         if self.a.batch:
-            self.where += ["--mini-batch-words", str(round(self.a.batch * text.source_pieces() / len(text.lines)))]
+            self.where += ["--mini-batch-words", str(round(self.a.batch * (text.source_pieces() / len(text.lines) + 1)))]
 
     def can(self, precision):
         return self.precision("translate", precision) is not None
