@@ -106,31 +106,42 @@ int64_t Translator::translate(LineReader& in, LineWriter& out, const std::functi
 void Translator::run(const Flow& flow) {
   line_ = flow.first_line;
   segment_ = 0;
-  for (read(flow); !texts_.empty(); read(flow)) {
+  read(flow);
+  while (!texts_.empty()) {
     try {
       searches_.step();
     } catch (...) {
-      write_finished(flow);  // finished translations are not lost
+      while (write_finished(flow)) continue;  // finished translations are not lost
       throw;
     }
-    write_finished(flow);
+    if (!write_finished(flow)) read(flow);
   }
 }
 
+// While a device computes a step, the host reads or writes some lines: if it took longer, the device would have to
+// wait.
+int64_t Translator::lines_at_once() const {
+  constexpr int64_t during_a_step = 32;
+  return first_.cx->backend.is_device() && !searches_.idle() ? during_a_step : options_.maxi_batch_lines;
+}
+
 void Translator::read(const Flow& flow) {
-  while (int64_t(texts_.size()) < options_.maxi_batch_lines && searches_.wants_more()) {
+  const int64_t most = lines_at_once();
+  int64_t lines = 0;
+  while (lines < most && std::ssize(texts_) < options_.maxi_batch_lines && searches_.wants_more()) {
     std::vector<Chunk> chunks = next_chunks(flow);
     if (chunks.empty()) return;
     for_each_text(std::ssize(chunks), [&](int64_t i) { encode(chunks[size_t(i)]); });
     for (Chunk& chunk : chunks) take(std::move(chunk));
+    lines += std::ssize(chunks);
   }
 }
 
 // Some of the input, to be encoded together. Blocks only when there is nothing else to do, and then only for one line.
 std::vector<Translator::Chunk> Translator::next_chunks(const Flow& flow) const {
-  constexpr int64_t most_chunks = 64;
   constexpr size_t most_bytes = 64 << 10;
-  const int64_t most = std::min(most_chunks, options_.maxi_batch_lines - std::ssize(texts_));
+  constexpr int64_t most_chunks = 256;
+  const int64_t most = std::min({most_chunks, lines_at_once(), options_.maxi_batch_lines - std::ssize(texts_)});
   std::vector<Chunk> chunks;
   size_t bytes = 0;
   Chunk chunk;
@@ -320,14 +331,17 @@ void Translator::warn_of_segments(size_t pieces) {
               grouped(int64_t(pieces)), grouped(longest_segment_));
 }
 
-void Translator::write_finished(const Flow& flow) {
+// Writes finished translations. Returns whether some are left.
+bool Translator::write_finished(const Flow& flow) {
+  const int64_t most = lines_at_once();
   std::vector<Text> finished;
   std::exception_ptr error;
-  for (; !texts_.empty() && texts_.front().unfinished == 0 && !error; texts_.pop_front()) {
+  for (; std::ssize(finished) < most && !texts_.empty() && texts_.front().unfinished == 0 && !error;
+       texts_.pop_front()) {
     error = texts_.front().error;
     if (!error) finished.push_back(std::move(texts_.front()));
   }
-  if (finished.empty() && !error) return;
+  if (finished.empty() && !error) return false;
   std::vector<std::vector<Translation>> translations(finished.size());
   const auto find = [&](int64_t i) { translations[size_t(i)] = best(std::move(finished[size_t(i)])); };
   const bool aligns = options_.alignment.kind != AlignmentStyle::none;  // with kernels: one text after the other
@@ -338,6 +352,7 @@ void Translator::write_finished(const Flow& flow) {
   }
   flow.flush();
   if (error) std::rethrow_exception(error);
+  return !texts_.empty() && texts_.front().unfinished == 0;
 }
 
 std::vector<Translation> Translator::best(Text text) {

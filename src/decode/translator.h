@@ -128,7 +128,8 @@ class Translator {
   std::vector<int32_t> encode(const Vocabulary& vocabulary, std::string_view text) const;
   void warn_of_length(size_t pieces);
   void warn_of_segments(size_t pieces);
-  void write_finished(const Flow& flow);
+  bool write_finished(const Flow& flow);
+  int64_t lines_at_once() const;
   void answer(Pending& request);
   std::vector<Translation> best(Text text);
   std::vector<Link> links(const Text& text, size_t sentence, const Hypothesis& hypothesis,
