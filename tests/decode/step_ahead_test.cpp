@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "decode/beam_search.h"
 #include "decode/ensemble.h"
 #include "tests/decode/recorded_decoding.h"
 #include "tests/special_ids.h"
@@ -57,6 +58,46 @@ TEST_F(StepAhead, FindsTheSameWhateverTheRulesOfTheSearch) {
         SearchOptions{.beam_size = 4, .rule = SearchRule::huggingface, .max_length_add = 12, .n_best = 4},
         SearchOptions{.beam_size = 4, .max_length_add = 2, .n_best = 2}})
     EXPECT_EQ(find(device, options, some, 60), find(plain, options, some, 60));
+}
+
+// A device encodes the sentences that wait, and begins their first step, before the caller hears of those that have
+// ended.
+TEST_F(StepAhead, BeginsWaitingSentencesBeforeTheCallerHearsOfOthers) {
+  for (const Backend& b : {counting(device), counting(plain)}) {
+    Context cx{.backend = b, .arena = arena, .packed = &packed};
+    std::vector<Ensemble::Member> alone;
+    alone.push_back({model->decode(cx)});
+    Search search(Ensemble(cx, std::move(alone), conventions_of(model->config())), 4);
+    const auto options = std::make_shared<const SearchOptions>(SearchOptions{.beam_size = 1, .max_length_add = 3});
+    std::vector<int64_t> steps_begun;
+    calls = {};
+    for (int i = 0; i < 2; ++i)
+      search.add({.source = {3, 4, 5}}, options, Wanted::pieces, [&](std::vector<Hypothesis>) {
+        EXPECT_FALSE(search.queues());
+        steps_begun.push_back(calls.steps);
+      });
+    int64_t steps = 0;
+    for (; !search.idle(); ++steps) search.step();
+    ASSERT_EQ(steps_begun.size(), 2);
+    const int64_t in_vain = b.recorder ? 1 : 0;  // after the end of each sentence
+    EXPECT_EQ(steps_begun[0], steps / 2 + in_vain + (b.recorder ? 1 : 0))
+        << "with the first step of the second sentence";
+    EXPECT_EQ(calls.steps, steps + 2 * in_vain) << "no step is computed twice";
+  }
+}
+
+TEST_F(StepAhead, CopiesTheTablesOfAStepAtOnce) {
+  Context cx{.backend = device, .arena = arena, .packed = &packed};
+  std::vector<Ensemble::Member> alone;
+  alone.push_back({model->decode(cx)});
+  Search search(Ensemble(cx, std::move(alone), conventions_of(model->config())), 100);
+  const SearchOptions options{.beam_size = 3, .max_length_add = 20, .n_best = 3};
+  search.add({.source = {3, 4, 5}}, std::make_shared<const SearchOptions>(options), Wanted::pieces, [](auto) {});
+  for (int step = 0; step < 5; ++step) search.step();
+  const int64_t before = counts().uploads;
+  search.step();
+  ASSERT_FALSE(search.idle());
+  EXPECT_EQ(counts().uploads - before, 2) << "the tables of the model, and those of the choice of rows";
 }
 
 // The host has the last word: where it decides otherwise, the step is repeated.
