@@ -159,8 +159,10 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::mini_batch_words,
        .value = "N",
        .group = group,
-       .help = "source tokens in flight per thread or GPU; changes speed and memory, never the result",
-       .range = {1, 10'000'000}},
+       .help =
+           "source tokens in flight per thread or GPU; changes speed and memory, never the result; 0: 640, on a GPU "
+           "4096",
+       .range = {0, 10'000'000}},
       cpu_threads_flag<O>(group),
       devices_flag<O>(group),
       fast_math_flag<O>(group),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/backend.h"
 #include "base/bounds.h"
 #include "base/error.h"
 
@@ -55,6 +56,11 @@ void validate(const EnsembleOptions& o) {
   require(std::ranges::max(o.weights) >= least_weight,
           "--weights: {} is the largest, expected at least one of {} or more", std::ranges::max(o.weights),
           least_weight);
+}
+
+int64_t TranslateOptions::tokens_in_flight(const Backend& backend) const {
+  if (mini_batch_words > 0) return mini_batch_words;
+  return backend.is_device() ? 4096 : 640;
 }
 
 }  // namespace dragoman

@@ -11,6 +11,8 @@
 
 namespace dragoman {
 
+struct Backend;
+
 inline std::span<const EnumName<Precision>> enum_names(Precision) {
   static constexpr EnumName<Precision> names[] = {{Precision::automatic, "auto"},
                                                   {Precision::float32, "float32"},
@@ -51,7 +53,7 @@ void validate(const EnsembleOptions& options);
 
 /// How lines are read, translated and written.
 struct TranslateOptions {
-  int64_t mini_batch_words = 640;    // source tokens in flight
+  int64_t mini_batch_words = 0;      // source tokens in flight in a search; 0: as many as suit the backend
   int64_t search_memory = 0;         // bytes for the tensors of a search (Searches); 0: no limit of its own
   int64_t maxi_batch_lines = 10000;  // lines in memory: queued, in flight, or finished before an earlier line
   int max_length = 1000;             // pieces; longer lines are translated in segments
@@ -60,6 +62,9 @@ struct TranslateOptions {
   bool scores = false;               // write a log-probability before each translation
   bool word_scores = false;          // write log-probabilities of the tokens after each translation
   AlignmentStyle alignment;          // write the alignment of source and target tokens after each translation
+
+  /// mini_batch_words, or if it is 0: 640 on a CPU, as more would not fit the caches of a core; 4,096 on a GPU.
+  int64_t tokens_in_flight(const Backend& backend) const;
 };
 
 }  // namespace dragoman

@@ -70,7 +70,7 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
       first_(models[0]),
       shortlist_(shortlist ? limited_to(*shortlist) : nullptr),
       longest_segment_(longest_segment(options_, models)),
-      searches_(searches, models, options_.mini_batch_words, options_.search_memory),
+      searches_(searches, models, options_.tokens_in_flight(models[0].cx->backend), options_.search_memory),
       longest_source_(longest_trained(models)) {
   if (options.alignment.kind != AlignmentStyle::none) require_cross_attention(first_.model->config());
 }
@@ -412,7 +412,7 @@ std::vector<Alignment> Translator::align(const std::vector<int32_t>& source, std
     IdPair& pair = pairs.emplace_back(frames.source.around(source), frames.target.around(h.ids));
     if (h.length == int(h.ids.size())) pair.target.pop_back();  // it reached the length limit
   }
-  auto alignments = dragoman::align(*first_.cx, *first_.model, pairs, options_.mini_batch_words);
+  auto alignments = dragoman::align(*first_.cx, *first_.model, pairs, options_.tokens_in_flight(first_.cx->backend));
   for (Alignment& alignment : alignments) drop_targets(alignment, int64_t(frames.target.before.size()));
   return alignments;
 }

@@ -22,7 +22,7 @@ struct ServeOptions : EnsembleOptions, SearchOptions {
   int max_alternatives = 10;          // translations of a text
   double timeout = 300;               // seconds to answer a request
   int max_length = 1000;              // pieces; longer sentences are translated in segments
-  int64_t mini_batch_words = 640;     // source tokens in flight in a search
+  int64_t mini_batch_words = 0;       // source tokens in flight in a search; 0: as many as suit the device
   MemorySize search_memory;           // for what a search computes; 0: the machine's
 };
 

@@ -329,9 +329,10 @@ void TranslationWorker::score_next(Scoring& s) const {
   };
   const TranslatingModel& first = ensemble_.models()[0];
   const ScoringContext context{first.cx->backend, first.cx->arena, *first.cx->packed, first.cx->rounded};
-  auto scores = score_lines(context, *first.model, ensemble_.vocabularies(), {part(s.job.sources), part(s.job.targets)},
-                            {.mini_batch_words = options_.mini_batch_words, .max_length = options_.max_length},
-                            {.lines_before = int64_t(from)});
+  auto scores =
+      score_lines(context, *first.model, ensemble_.vocabularies(), {part(s.job.sources), part(s.job.targets)},
+                  {.mini_batch_words = options_.tokens_in_flight(first.cx->backend), .max_length = options_.max_length},
+                  {.lines_before = int64_t(from)});
   for (PairScore& pair : scores) s.log_probs.push_back(std::move(pair.log_probs));
 }
 
