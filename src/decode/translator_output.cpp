@@ -1,0 +1,71 @@
+#include <algorithm>
+
+#include "align/model_alignment.h"
+#include "decode/translator.h"
+
+// What a translator makes of the hypotheses that it has found.
+namespace dragoman {
+
+std::vector<Translation> Translator::best(Text text) {
+  const size_t members = models_ > 1 ? models_ : 0;
+  std::vector<Translation> line;
+  for (size_t i = 0; i < text.found.size(); ++i) {
+    std::vector<Alignment> alignments;
+    if (!text.sources.empty()) alignments = align(text.sources[i], text.found[i]);
+    std::vector<std::vector<Link>> links;
+    if (!text.ranges.empty())
+      for (size_t rank = 0; rank < alignments.size(); ++rank)
+        links.push_back(this->links(text, i, text.found[i][rank], alignments[rank]));
+    auto translations = translations_of(vocabularies_.target, std::move(text.found[i]));
+    for (Translation& t : translations) t.by_model.resize(members);  // one without tokens has none
+    for (size_t rank = 0; rank < links.size(); ++rank) translations[rank].links = std::move(links[rank]);
+    for (size_t rank = 0; rank < alignments.size(); ++rank)
+      translations[rank].alignment = LineAlignment(std::move(alignments[rank]), text.alignment);
+    append(line, std::move(translations));
+  }
+  if (line.empty()) line.emplace_back().by_model.resize(members);
+  return line;
+}
+
+// Links each target token to the source token with the largest attention weight, and each source token that is left to
+// the target token with the largest weight, except ends and language pieces.
+std::vector<Link> Translator::links(const Text& text, size_t sentence, const Hypothesis& hypothesis,
+                                    const Alignment& alignment) const {
+  size_t first = 0;  // token of this sentence in the text
+  for (size_t i = 0; i < sentence; ++i) first += text.sources[i].size();
+  const size_t given = frames_of(first_.model->config()).source.before.size();
+  const size_t tokens = text.sources[sentence].size();
+  const auto ranges = vocabularies_.target.decode_with_offsets(hypothesis.ids).ranges;
+  const std::span sources = std::span(text.ranges).subspan(first, tokens);
+  std::vector<Link> links;
+  std::vector<bool> linked(tokens);
+  std::vector<std::pair<float, size_t>> best(tokens, {0.f, SIZE_MAX});  // weight and number of a target token
+  for (size_t target = 0; target < std::min(ranges.size(), size_t(alignment.targets())) && tokens > 0; ++target) {
+    if (ranges[target].size() == 0) continue;
+    const auto weights = alignment.row(int64_t(target)).subspan(given, tokens);
+    const auto source = size_t(std::ranges::max_element(weights) - weights.begin());
+    if (sources[source].size() > 0) links.push_back({sources[source], ranges[target]});
+    linked[source] = true;
+    for (size_t s = 0; s < tokens; ++s)
+      if (weights[s] > best[s].first) best[s] = {weights[s], target};
+  }
+  for (size_t s = 0; s < tokens; ++s)
+    if (!linked[s] && sources[s].size() > 0 && best[s].second != SIZE_MAX)
+      links.push_back({sources[s], ranges[best[s].second], true});
+  return links;
+}
+
+// Uses a forced pass over the hypotheses, because decoding keeps no attention weights.
+std::vector<Alignment> Translator::align(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses) {
+  const SentenceFrames frames = frames_of(first_.model->config());
+  std::vector<IdPair> pairs;
+  for (const Hypothesis& h : hypotheses) {
+    IdPair& pair = pairs.emplace_back(frames.source.around(source), frames.target.around(h.ids));
+    if (h.length == int(h.ids.size())) pair.target.pop_back();  // it reached the length limit
+  }
+  auto alignments = dragoman::align(*first_.cx, *first_.model, pairs, options_.tokens_in_flight(first_.cx->backend));
+  for (Alignment& alignment : alignments) drop_targets(alignment, int64_t(frames.target.before.size()));
+  return alignments;
+}
+
+}  // namespace dragoman
