@@ -63,8 +63,8 @@ void open_standard_streams() {
     if (fcntl(number, F_GETFD) < 0) open("/dev/null", modes[number]);
 }
 
-// A step of a search frees about a megabyte and the next one takes it again. By default glibc returns it to the system in
-// between, which has to clear it each time.
+// A step of a search frees about a megabyte and the next one takes it again. By default glibc returns it to the system
+// in between, and the system clears it before it gives it back.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_TRIM_THRESHOLD, 64 << 20);

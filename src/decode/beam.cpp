@@ -55,9 +55,9 @@ Beam::Beam(const SearchOptions& options, const Sentence& sentence, const Convent
       constraints_(constraints_of(options, sentence, conventions, rule_, limit_)),
       stateful_(std::ranges::any_of(
           constraints_, &Constraint::stateful, [](const auto& c) -> auto& { return *c; })),
-      alike_(!stateful_ &&
-             std::ranges::none_of(
-                 constraints_, &Constraint::depends_on_tokens, [](const auto& c) -> auto& { return *c; })),
+      same_for_all_(!stateful_ &&
+                    std::ranges::none_of(
+                        constraints_, &Constraint::depends_on_tokens, [](const auto& c) -> auto& { return *c; })),
       draw_{uint32_t(sentence.line), uint32_t(sentence.line >> 32 ^ sentence.segment << 16), 0, 0} {
   std::vector<Constraint::State> states;
   for (const auto& constraint : constraints_)
@@ -82,7 +82,7 @@ std::vector<RowRequest> Beam::requests() const {
   requests.reserve(live_.size());
   std::shared_ptr<const Allowed> allowed;
   for (const Live& l : live_) {
-    if (!allowed || !alike_) allowed = std::make_shared<const Allowed>(this->allowed(l));
+    if (!allowed || !same_for_all_) allowed = std::make_shared<const Allowed>(this->allowed(l));
     PhiloxCounter draw = draw_;
     draw[2] = uint32_t(length_), draw[3] = uint32_t(requests.size());
     requests.push_back({.allowed = allowed,

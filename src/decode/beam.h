@@ -102,8 +102,8 @@ class Beam {
   int given_;  // given tokens before the translation, whose log-probabilities do not count
   int limit_;  // maximum number of tokens, with the given ones
   Constraints constraints_;
-  bool stateful_;  // some constraint has states
-  bool alike_;     // the same pieces may follow all hypotheses
+  bool stateful_;      // some constraint has states
+  bool same_for_all_;  // the same pieces may follow all hypotheses
   PhiloxCounter draw_;
   int length_ = 0;  // completed steps
   bool best_ended_ = false;

@@ -229,8 +229,12 @@ void Search::occupy_device() {
   if (!active_.empty() && models_.is_ahead()) return;
   admit();
   if (active_.empty()) return;
-  const auto step_rows = rows();
-  models_.begin(step_rows, request_of(requests()));
+  try {
+    const auto step_rows = rows();
+    models_.begin(step_rows, request_of(requests()));
+  } catch (const std::exception& error) {  // the next step will show whom there is no memory for
+    if (!is_lack_of_memory(error)) throw;
+  }
 }
 
 void Search::give_up_largest() {

@@ -36,7 +36,7 @@ class Search {
   /// tokens (Beam::decided), until the search ends.
   Ticket add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed = {}, Partial partial = {});
   /// Cancels a sentence that is queued or being translated: none of its functions is called afterwards. False if it has
-  /// already ended.
+  /// already ended; the step in which it has may still call its `found`.
   bool cancel(Ticket ticket);
   bool idle() const { return active_.empty() && waiting_.empty(); }
   /// Token budget taken by unfinished sentences.
@@ -47,10 +47,15 @@ class Search {
   bool queues() const { return !waiting_.empty(); }
   /// Whether the queue is short, so that more sentences would improve throughput.
   bool wants_more() const { return waiting_tokens_ < tokens_; }
+  /// Whether it is so short that a step may soon find too few sentences.
+  bool is_short() const { return waiting_tokens_ < tokens_ / 2; }
+  /// Number of sentences that are being translated.
+  int64_t active() const { return std::ssize(active_); }
   /// Starts queued sentences that fit the budget, then extends all hypotheses by one token. A sentence for which there
   /// is no memory beside the others waits until one of them ends; alone, it fails. If there is not enough memory to
   /// extend all of them, the sentence that takes the largest share of the budget fails (the last one of several) and
-  /// the others are extended. After an exception, the search must not be used any more.
+  /// the others are extended. On a device, also begins what the next step would begin with, before it calls `found`.
+  /// After an exception, the search must not be used any more.
   void step();
 
  private:

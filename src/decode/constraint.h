@@ -42,7 +42,7 @@ class Constraint {
   virtual State advance(State state, int32_t token) const;
   /// The pieces that may follow; </s> is one of them if the hypothesis may end here.
   virtual Allowed next(State state, const HypothesisView& past) const = 0;
-  /// Whether next() depends on the tokens of the hypothesis, and not only on its state and on their number.
+  /// Whether next() or decides() depends on the tokens of the hypothesis, and not only on its state and their number.
   virtual bool depends_on_tokens() const { return true; }
   /// Whether this constraint overrides those after it at this point: a forced prefix may violate any of them.
   virtual bool decides(const HypothesisView& past) const;

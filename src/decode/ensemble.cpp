@@ -141,10 +141,9 @@ Predictions Ensemble::step(std::span<const StepRow> rows, const PredictionReques
 void Ensemble::begin(std::span<const StepRow> rows, const PredictionRequest& request) {
   ahead_ = nullptr;
   if (!may_step_ahead() || request.all) return;
-  try {
-    ahead_ = std::make_unique<QueuedStep>(cx_, members_[0].decoding->step(rows), request.best, request.log_probs);
-    ahead_->expect({rows.begin(), rows.end()});
-  } catch (const OutOfMemory&) {}
+  auto begun = std::make_unique<QueuedStep>(cx_, members_[0].decoding->step(rows), request.best, request.log_probs);
+  begun->expect({rows.begin(), rows.end()});
+  ahead_ = std::move(begun);
 }
 
 Predictions Ensemble::step_alone(std::span<const StepRow> rows, const PredictionRequest& request,

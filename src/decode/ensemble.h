@@ -46,7 +46,8 @@ class Predictions {
   std::span<const int32_t> best(int64_t row) const;  // the requested number of most probable pieces
   std::span<const float> best_scores(int64_t row) const;
   float score(int64_t row, int32_t id) const;  // log p up to a constant, of the best pieces, or of all if requested
-  /// log p, at most 0; 0 if not requested. `from`: where among best() it is sought first; then the place after it.
+  /// log p, at most 0; 0 if not requested. `from`: the index in best() at which the search for the id begins; set to
+  /// the one after the index found.
   float log_prob(int64_t row, int32_t id, size_t& from) const;
   std::vector<float> by_model(int64_t row,
                               int32_t id) const;     // log-probabilities, unweighted; empty for one model
@@ -101,9 +102,10 @@ class Ensemble {
   bool may_step_ahead() const;
   /// Whether kernels run on a device, beside the host.
   bool on_device() const;
-  /// Lets a device compute a step while the host does other things. The next step() takes it if it has these rows.
+  /// Begins a step on a device, which computes it while the host does other things. The next step() takes it if it has
+  /// these rows. If it throws, nothing has begun.
   void begin(std::span<const StepRow> rows, const PredictionRequest& request);
-  /// Whether the next step is being computed.
+  /// Whether the next step has begun.
   bool is_ahead() const { return bool(ahead_); }
   void keep();  // Decoding::keep
   void remove(int sentence);
@@ -125,7 +127,7 @@ class Ensemble {
   Conventions conventions_;
   Candidates candidates_;
   int next_ = 0;                       // handle
-  std::unique_ptr<QueuedStep> ahead_;  // the next step, if it has been queued
+  std::unique_ptr<QueuedStep> ahead_;  // the next step, if it has begun
   bool kept_ = true;                   // whether the last step has been kept
 };
 

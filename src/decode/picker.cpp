@@ -37,9 +37,9 @@ void Picker::pick(const Predictions& predictions, int64_t row, const RowRequest&
   const Allowed& allowed = *request.allowed;
   const bool forced = allowed.only && allowed.ids.size() == 1;
   picked.clear();
-  size_t place = 0;  // most pickers choose in the order of the best pieces
+  size_t next = 0;  // index among the best pieces: most pickers choose in their order
   for (const int32_t id : forced ? best_allowed(predictions, row, allowed, 1) : choose(predictions, row, request))
-    picked.push_back({id, predictions.log_prob(row, id, place), predictions.by_model(row, id)});
+    picked.push_back({id, predictions.log_prob(row, id, next), predictions.by_model(row, id)});
 }
 
 std::vector<int32_t> best_allowed(const Predictions& predictions, int64_t row, const Allowed& allowed, size_t count) {

@@ -37,14 +37,21 @@ Searches::Worker::Worker(std::span<const TranslatingModel> models, int64_t memor
     : arena(memory > 0 ? new Arena(Arena::Reserve::memory, memory) : nullptr),
       search(ensemble_of(models, arena.get(), contexts), tokens) {}
 
-Searches::Searches(int count, std::span<const TranslatingModel> models, int64_t tokens, int64_t memory) {
-  if (models[0].cx->backend.is_device()) memory = 0;
+Searches::Searches(int count, std::span<const TranslatingModel> models, int64_t tokens, int64_t memory)
+    : on_device_(models[0].cx->backend.is_device()) {
+  if (on_device_) memory = 0;
   if (count > 1 && memory == 0) memory = machine_memory() / count;
   for (int i = 0; i < count; ++i) workers_.emplace_back(models, memory, tokens);
 }
 
 bool Searches::idle() const {
   return std::ranges::all_of(workers_, [](const Worker& w) { return w.search.idle(); });
+}
+
+int64_t Searches::active() const {
+  int64_t active = 0;
+  for (const Worker& w : workers_) active += w.search.active();
+  return active;
 }
 
 Search& Searches::next() {
@@ -55,7 +62,7 @@ void Searches::step(int most) {
   std::vector<Search*> busy;
   for (Worker& w : workers_)
     if (!w.search.idle()) busy.push_back(&w.search);
-  if (2 * int64_t(busy.size()) <= thread_count()) {
+  if (on_device_ || 2 * int64_t(busy.size()) <= thread_count()) {
     for (Search* search : busy) search->step();
     return;
   }

@@ -39,9 +39,12 @@ class Searches {
   /// two threads concurrently: callbacks that share state must be added to the same search.
   Search& next();
   bool wants_more() { return next().wants_more(); }
+  bool is_short() { return next().is_short(); }
   bool idle() const;
-  /// Advances all searches by one step, or by up to `most` steps if more sentences are queued than fit: threads then
-  /// synchronise less often, and results come later.
+  /// Number of sentences that are being translated.
+  int64_t active() const;
+  /// Advances all searches by one step, or on a CPU by up to `most` steps if more sentences are queued than fit:
+  /// threads then synchronise less often, and results come later.
   void step(int most = steps_at_once);
 
  private:
@@ -55,6 +58,7 @@ class Searches {
     Search search;
   };
 
+  const bool on_device_;
   std::deque<Worker> workers_;
 };
 

@@ -114,24 +114,27 @@ void Translator::run(const Flow& flow) {
       while (write_finished(flow)) continue;  // finished translations are not lost
       throw;
     }
-    if (!write_finished(flow)) read(flow);
+    write_finished(flow);
+    read(flow);
   }
 }
 
-// While a device computes a step, the host reads or writes some lines: if it took longer, the device would have to
-// wait.
+// While a device computes a step, the host reads and writes some lines each: if it took longer, the device would have
+// to wait. Only a few sentences of a hundred end in a step, so a quarter is enough.
 int64_t Translator::lines_at_once() const {
-  constexpr int64_t during_a_step = 32;
-  return first_.cx->backend.is_device() && !searches_.idle() ? during_a_step : options_.maxi_batch_lines;
+  constexpr int64_t least = 32;
+  const bool computing = first_.cx->backend.is_device() && !searches_.idle();
+  return computing ? std::max(least, searches_.active() / 4) : options_.maxi_batch_lines;
 }
 
 void Translator::read(const Flow& flow) {
   const int64_t most = lines_at_once();
   int64_t lines = 0;
-  while (lines < most && std::ssize(texts_) < options_.maxi_batch_lines && searches_.wants_more()) {
+  while ((lines < most || searches_.is_short()) && std::ssize(texts_) < options_.maxi_batch_lines &&
+         searches_.wants_more()) {
     std::vector<Chunk> chunks = next_chunks(flow);
     if (chunks.empty()) return;
-    for_each_text(std::ssize(chunks), [&](int64_t i) { encode(chunks[size_t(i)]); });
+    for_each_text(std::ssize(chunks), [&](int64_t i) { encode_chunk(chunks[size_t(i)]); });
     for (Chunk& chunk : chunks) take(std::move(chunk));
     lines += std::ssize(chunks);
   }
@@ -153,7 +156,7 @@ std::vector<Translator::Chunk> Translator::next_chunks(const Flow& flow) const {
   return chunks;
 }
 
-void Translator::encode(Chunk& chunk) const {
+void Translator::encode_chunk(Chunk& chunk) const {
   clean_utf8(chunk.text);
   std::string_view source = chunk.text, prefix;
   if (const size_t tab = source.find('\t'); options_.force_decode && tab != std::string::npos) {

@@ -51,8 +51,8 @@ class Translator {
 
   /// Translates all lines of a file or pipe in order; returns their number. Holds at most `maxi_batch_lines` lines;
   /// lines longer than a mebibyte are processed in chunks. Reads ahead available input, never waits for more while a
-  /// line is unfinished, and flushes a translation once all before it are written, so it works interactively over two
-  /// pipes. `written` receives the number of lines written so far.
+  /// line is unfinished, and flushes a translation once all before it are written, on a device after some more steps if
+  /// there are many, so it works interactively over two pipes. `written` receives the number of lines written so far.
   int64_t translate(LineReader& in, LineWriter& out, const std::function<void(int64_t lines)>& written = {});
 
   /// Input of lines and output of translations, in the same order. A long line may come in chunks: on both sides,
@@ -106,7 +106,7 @@ class Translator {
     Failed failed;
   };
 
-  struct Chunk {  // of the input
+  struct Chunk {  // a line of the input, or a part of a long one
     std::string text;
     bool more = false;
     std::vector<int32_t> source = {}, prefix = {};  // pieces
@@ -114,7 +114,7 @@ class Translator {
 
   void read(const Flow& flow);
   std::vector<Chunk> next_chunks(const Flow& flow) const;
-  void encode(Chunk& chunk) const;
+  void encode_chunk(Chunk& chunk) const;
   void take(Chunk chunk);
   void start(Text& text, std::vector<Sentence> sentences);
   Search::Partial report_beginning(Text& text, size_t sentence) const;

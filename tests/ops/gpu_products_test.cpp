@@ -88,7 +88,7 @@ TEST_F(ProductsOnGpus, RoundTheirResultsInTheLibrary) {
   }
 }
 
-// Our own kernel sums, so that any number of columns is one question.
+// Our own kernel sums, whatever the number of columns, so cuBLASLt is asked for one kernel.
 TEST_F(ProductsOnGpus, LeaveTheGradientOfABiasToAPassOfItsOwn) {
   for (const int64_t D : {40, 41}) {
     const Tensor dz = random({16, D}, 1), x = random({16, 20}, 2), dw = empty({D, 20}), db = empty({D});

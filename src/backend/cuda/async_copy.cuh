@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <nv/target>
 
-/// Copies from device to shared memory that go on while the thread computes. GPUs before compute capability 8.0 make
-/// them at once.
+/// Copies from device to shared memory that go on while the thread computes. GPUs before compute capability 8.0 copy
+/// in the call.
 namespace dragoman::cuda {
 
 /// Copies 16 bytes, or writes zeros if `in_range` is false. Both addresses are multiples of 16.

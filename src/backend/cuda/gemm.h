@@ -25,10 +25,9 @@ struct Gemm {
 /// Computes the product with cuBLASLt. Returns false if cuBLASLt has no kernel for it on this GPU: so for activations
 /// other than relu.
 bool try_gemm(const Gemm& g);
-/// Always computes the product. If cuBLASLt has no kernel for it, bias, act and rounding to 16 bits take a pass over sums
-/// in f32; if it has none for the bare product either, a slow kernel of ours
-/// computes it. A 16-bit result is rounded once, but cuBLASLt may also round the product before it adds bias or y. Not
-/// for integers.
+/// Always computes the product. If cuBLASLt has no kernel for it, bias, act and rounding to 16 bits take a pass over
+/// sums in f32; if it has none for the bare product either, a slow kernel of ours computes it. A 16-bit result is
+/// rounded once, but cuBLASLt may also round the product before it adds bias or y. Not for integers.
 void gemm(const Gemm& g);
 /// Counts a product computed by the slow kernel and warns of the first, because the slowness would be hard to explain.
 void count_slow_product(const Gemm& g);

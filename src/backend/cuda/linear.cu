@@ -31,7 +31,8 @@ struct Result {
 };
 
 // Each block handles `rows_of_block` rows of 128 columns, a warp a row at a time and a lane four columns. It reads some
-// rows before it writes them, so that the reads overlap.
+// rows before it writes them, so that the reads overlap: as many as leave registers for three blocks on a
+// multiprocessor.
 template <class T>
 __global__ void __launch_bounds__(threads_per_block, 3) result_kernel(Result r) {
   constexpr int64_t at_once = sizeof(T) == 2 ? 8 : 4, warps = threads_per_block / warp_size;

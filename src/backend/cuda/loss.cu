@@ -87,7 +87,9 @@ template <class T, bool biased>
 __global__ void cross_entropy_kernel(Chunk<T> c) {
   const int64_t n = blockIdx.x, V = c.logits.cols, first = threadIdx.x * taken<T>, step = blockDim.x * taken<T>;
   T *const out = c.logits.row(n), *const row = c.kept ? dynamic_shared<T>() : out;
-  if (c.kept) {  // the row is under way before a thread looks at any of the logits that it has copied
+  // A thread starts all its copies before it waits for them. It reads only logits that it has copied itself, so no
+  // barrier is needed.
+  if (c.kept) {
     for (int64_t v = first; v < V; v += step) copy_16_bytes(row + v, out + v, true);
     wait_for_copies();
   }

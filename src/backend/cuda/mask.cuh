@@ -30,17 +30,17 @@ struct Mask {
   static constexpr int64_t column(int64_t unit, int j) { return unit / 16 * 128 + 16 * j + unit % 16; }
 
   /// What the numbers of a row are drawn from.
-  struct Place {
+  struct Position {
     int32_t sentence = 0, token = 0;
   };
-  __device__ Place place(int64_t row) const {
-    return positions ? Place{positions[2 * row], positions[2 * row + 1]} : Place{};
+  __device__ Position position_of(int64_t row) const {
+    return positions ? Position{positions[2 * row], positions[2 * row + 1]} : Position{};
   }
-  __device__ PhiloxCounter draw(Place of, uint32_t stream, uint32_t unit) const {
+  __device__ PhiloxCounter draw(Position of, uint32_t stream, uint32_t unit) const {
     return philox({unit, uint32_t(of.token), uint32_t(of.sentence), stream}, key);
   }
   __device__ PhiloxCounter draw(int64_t row, uint32_t stream, uint32_t unit) const {
-    return draw(place(row), stream, unit);
+    return draw(position_of(row), stream, unit);
   }
   __device__ bool keeps(const PhiloxCounter& words, int j) const {
     return (words[j / 2] >> (16 * (j % 2)) & 0xFFFF) >= threshold;
@@ -57,7 +57,7 @@ struct Mask {
     return f;
   }
   /// Bit j: whether column(unit, j) is kept. Only if there is a mask.
-  __device__ unsigned kept(Place of, int64_t unit) const {
+  __device__ unsigned kept(Position of, int64_t unit) const {
     const PhiloxCounter words = draw(of, op, uint32_t(unit));
     unsigned bits = 0;
     for (int j = 0; j < width; ++j) bits |= unsigned(keeps(words, j)) << j;

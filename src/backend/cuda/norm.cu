@@ -59,16 +59,16 @@ struct RowsOfBlock {
 
 /// Dropout factors of a lane's columns. A unit's eight columns are 16 apart, so one call of Philox per lane serves 256
 /// columns of the warp, and lanes exchange the mask bits of their columns. All lanes must call `of`, for the parts
-/// 0, 1, 2, … of a row in turn. What the draw needs from memory is on its way from the constructor on.
+/// 0, 1, 2, … of a row in turn. The constructor already reads what the draws need.
 class RowMask {
  public:
   /// `first`: of the warp's columns, a multiple of 256.
   __device__ RowMask(const Mask& mask, int64_t n, int first)
-      : mask_(mask), place_(mask.place(n)), unit_(first / columns_at_a_time * 16 + lane()) {}
+      : mask_(mask), position_(mask.position_of(n)), unit_(first / columns_at_a_time * 16 + lane()) {}
   __device__ Four of(int part) {
     Four factors{{1, 1, 1, 1}};
     if (!mask_.positions) return factors;
-    if (part % 2 == 0) kept_ = mask_.kept(place_, unit_ + part * 16);
+    if (part % 2 == 0) kept_ = mask_.kept(position_, unit_ + part * 16);
     for (int j = 0; j < 4; ++j) {
       const unsigned bits = __shfl_sync(0xffffffffu, kept_, part % 2 * 16 + lane() % 4 * 4 + j);
       factors.at[j] = bits >> lane() / 4 & 1 ? mask_.scale : 0.f;
@@ -78,7 +78,7 @@ class RowMask {
 
  private:
   const Mask& mask_;
-  const Mask::Place place_;
+  const Mask::Position position_;
   const int unit_;
   unsigned kept_ = 0;
 };
@@ -96,7 +96,7 @@ struct Norm {
 /// Columns d to d + 3 of gamma or beta.
 template <class T>
 __device__ Four load_parameters(const View<const float>& x, int d, bool wide) {
-  const int64_t column = d;  // a sum in 32 bits would leave a comparison
+  const int64_t column = d;  // in 32 bits, the comparison with the number of columns would remain
   return load_four(x.data, column, known<T> ? column + 4 : x.cols, known<T> || wide);
 }
 

@@ -8,8 +8,8 @@
 namespace dragoman::cuda {
 namespace {
 
-// Sums in f64, in an order that depends only on sizes and on alignment: each block sums its share, then one block adds
-// these sums. Loops whose step is a constant are unrolled so that several reads are under way.
+// Sums in f64, in an order that depends only on sizes and alignment: each block sums its share, then one block adds
+// these sums. A loop is unrolled only if its step is a constant; then several reads are under way.
 __global__ void sum_kernel(View<const float> x, double* sums) {
   const int64_t all = x.rows * x.cols;
   double sum = 0;
