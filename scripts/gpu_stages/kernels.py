@@ -1,8 +1,10 @@
-"""Stage `kernels`: time of each kernel of an update and of a decoding step, by --profile and, where permitted, by ncu."""
+"""Stage `kernels`: time of each kernel of an update and of a decoding step, by --profile and, where permitted, by ncu; and when
+the GPU waits (trace.py)."""
 import csv
 import re
 
 from gpu_stages.check import last_line
+from gpu_stages.trace import trace
 
 METRICS = {"gpu__time_duration.sum": "ns", "dram__throughput.avg.pct_of_peak_sustained_elapsed": "memory, %",
            "sm__throughput.avg.pct_of_peak_sustained_elapsed": "multiprocessors, %",
@@ -18,6 +20,7 @@ PASSES = (([TIME], 1500, 100), (list(METRICS), 120, 60))  # metrics, most launch
 def kernels(check, train, translate):
     for what, command in (("an update", train), ("a step", translate)):
         profile(check, what, command)
+        trace(check, what, command)
         measure(check, what, command)
 
 

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests/bench/compare", "recipes", "scripts")]
 
 import on_gpu  # noqa: E402
-from gpu_stages import correctness, kernels  # noqa: E402
+from gpu_stages import correctness, kernels, trace  # noqa: E402
 from gpu_stages.check import TOO_LATE, Check  # noqa: E402
 
 BINARY, LIBRARY = "", ""  # from the command line
@@ -86,6 +86,7 @@ class GpuCheck(unittest.TestCase):
         self.assertGreater(figures["a step, attention_step", "calls"], 0)
         for what in ("an update", "a step"):
             self.assertRegex(out, rf"ncu of {what} +skipped: ")
+            self.assertRegex(out, rf"trace of {what} +skipped: ")
 
     def assert_measured(self, python, peer):
         code, out, err = self.check("with", "train", "decode", "--try-out", "--python", python)
@@ -210,6 +211,31 @@ sys.exit(spoilt)
             correctness.kernels(check)
         self.assertIn("skipped: no time left", out.getvalue())
         self.assertFalse(check.failed)
+
+
+class Trace(unittest.TestCase):
+    EVENTS = [(0, 10, "load"), (60, 70, "a"), (71, 80, "b"), (100, 110, "a"), (111, 115, "b"), (115, 120, "c")]
+
+    def test_waits_are_added_up_by_the_kernels_around_them(self):
+        longest, busy = trace.waits(self.EVENTS[1:])
+        self.assertEqual(longest, [(20, 1, "b", "a"), (2, 2, "a", "b")])
+        self.assertAlmostEqual(busy, 38 / 60)
+
+    def test_a_program_that_the_driver_traces_is_shown(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
+            check = check_in(folder)
+            check.a.build = Path(folder)
+            trace.trace(check, "a step", lambda several: ["translate"])
+            (check.a.build / "tests/bench").mkdir(parents=True)
+            (check.a.build / "tests/bench/libgpu_trace.so").touch()
+            check.dragoman = Path(folder) / "traced"
+            lines = "".join(f"{begin}\t{end}\t0\t{name}\n" for begin, end, name in reversed(self.EVENTS))
+            check.dragoman.write_text(f"#!/bin/sh\ncat >$GPU_TRACE <<END\n{lines}END\n", encoding="utf-8")
+            check.dragoman.chmod(0o755)
+            trace.trace(check, "a step", lambda several: ["translate"])
+        self.assertRegex(out.getvalue(), r"trace of a step +skipped: .*libgpu_trace.so is missing: build gpu_trace\n")
+        self.assertRegex(out.getvalue(), r"trace of a step +busy in 95.0% of 0.0 ms, 3 kernels and copies")
+        self.assertIn("after a, before b\n", out.getvalue())
 
 
 class NsightCompute(unittest.TestCase):
