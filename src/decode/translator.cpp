@@ -4,6 +4,7 @@
 #include <array>
 
 #include "align/model_alignment.h"
+#include "backend/backend.h"
 #include "base/grouped.h"
 #include "base/log.h"
 #include "base/threads.h"
