@@ -9,14 +9,16 @@ namespace {
 
 constexpr int threads_per_row = 512;
 
-/// A number that is larger for larger logits: the same for 0 and -0, and for NaN less than any other.
-__device__ int32_t rank_of(float logit) {
+/// An integer in the order of logits: larger for larger ones, the same for 0 and -0, and least for NaN.
+__device__ int32_t ordinal_of(float logit) {
   const auto bits = std::bit_cast<int32_t>(logit + 0.f);  // -0 + 0 is 0
   return logit != logit ? INT32_MIN : bits >= 0 ? bits : bits ^ INT32_MAX;
 }
-__device__ float logit_of(int32_t rank) { return std::bit_cast<float>(rank >= 0 ? rank : rank ^ INT32_MAX); }
+__device__ float logit_of(int32_t ordinal) {
+  return std::bit_cast<float>(ordinal >= 0 ? ordinal : ordinal ^ INT32_MAX);
+}
 
-/// A piece and the rank of its logit as one number, larger for better ones: among equal logits, for lower ids.
+/// A piece and the ordinal of its logit as one number, larger for better ones: among equal logits, for lower ids.
 using Candidate = unsigned long long;
 constexpr Candidate none = 0;
 
@@ -26,21 +28,21 @@ struct LargerCandidate {
 
 /// The two best pieces that a thread has seen, the lower id on ties, if it sees ids in ascending order.
 struct BestTwo {
-  int32_t rank = INT32_MIN, id = 0, next_rank = INT32_MIN, next_id = 0;
+  int32_t ordinal = INT32_MIN, id = 0, second_ordinal = INT32_MIN, second_id = 0;
 
-  __device__ void take(int32_t rank_seen, int32_t id_seen) {
-    const bool best = rank_seen > rank, second = rank_seen > next_rank;
-    next_rank = best ? rank : second ? rank_seen : next_rank;
-    next_id = best ? id : second ? id_seen : next_id;
-    rank = best ? rank_seen : rank;
+  __device__ void take(int32_t ordinal_seen, int32_t id_seen) {
+    const bool best = ordinal_seen > ordinal, second = ordinal_seen > second_ordinal;
+    second_ordinal = best ? ordinal : second ? ordinal_seen : second_ordinal;
+    second_id = best ? id : second ? id_seen : second_id;
+    ordinal = best ? ordinal_seen : ordinal;
     id = best ? id_seen : id;
   }
   __device__ Candidate candidate() const {
-    return rank == INT32_MIN ? none : Candidate{uint32_t(rank) ^ 0x80000000u} << 32 | uint32_t(~id);
+    return ordinal == INT32_MIN ? none : Candidate{uint32_t(ordinal) ^ 0x80000000u} << 32 | uint32_t(~id);
   }
   __device__ void drop_best() {
-    rank = next_rank, id = next_id;
-    next_rank = INT32_MIN;
+    ordinal = second_ordinal, id = second_id;
+    second_ordinal = INT32_MIN;
   }
 };
 
@@ -90,13 +92,13 @@ __device__ void each_four_of_thread(const TopK& a, int64_t r, const F& f) {
   }
 }
 
-/// The thread's two best pieces of row r after that of this rank and id.
-__device__ BestTwo best_after(const TopK& a, int64_t r, int32_t rank, int32_t id) {
+/// The thread's two best pieces of row r after that of this ordinal and id.
+__device__ BestTwo best_after(const TopK& a, int64_t r, int32_t ordinal, int32_t id) {
   BestTwo best;
   each_four_of_thread(a, r, [&](const Four& logits, int64_t v) {
     for (int j = 0; j < 4 && v + j < a.logits.cols; ++j) {
-      const int32_t here = rank_of(logits.at[j]), piece = int32_t(v + j);
-      if (here < rank || (here == rank && piece > id)) best.take(here, piece);
+      const int32_t here = ordinal_of(logits.at[j]), piece = int32_t(v + j);
+      if (here < ordinal || (here == ordinal && piece > id)) best.take(here, piece);
     }
   });
   return best;
@@ -112,7 +114,7 @@ __global__ void top_k_kernel(TopK a) {
   each_four_of_thread(a, r, [&](const Four& logits, int64_t v) {
     for (int j = 0; j < 4; ++j) {
       wrong += logits.at[j] != logits.at[j] ? 1.f : 0.f;
-      if (v + j < V) best.take(rank_of(logits.at[j]), int32_t(v + j));
+      if (v + j < V) best.take(ordinal_of(logits.at[j]), int32_t(v + j));
     }
     if (a.lse) exps.add(logits);
   });
@@ -125,13 +127,13 @@ __global__ void top_k_kernel(TopK a) {
   }
   for (int64_t i = 0; i < a.values.cols; ++i) {
     const Candidate own = best.candidate(), top = block_reduce(own, none, LargerCandidate{});
-    const auto rank = int32_t(uint32_t(top >> 32) ^ 0x80000000u), id = int32_t(~uint32_t(top));
+    const auto ordinal = int32_t(uint32_t(top >> 32) ^ 0x80000000u), id = int32_t(~uint32_t(top));
     if (own == top && top != none) {
       best.drop_best();
-      if (best.candidate() == none) best = best_after(a, r, rank, id);
+      if (best.candidate() == none) best = best_after(a, r, ordinal, id);
     }
     if (threadIdx.x != 0) continue;
-    a.values(r, i) = wrong > 0 ? NAN : top == none ? -INFINITY : logit_of(rank);
+    a.values(r, i) = wrong > 0 ? NAN : top == none ? -INFINITY : logit_of(ordinal);
     a.ids(r, i) = top == none ? 0 : id;
   }
 }
