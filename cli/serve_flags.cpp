@@ -155,14 +155,7 @@ std::vector<Flag<O>> run_flags() {
        .value = "FILE",
        .group = group,
        .help = "restrict translations to the pieces that this shortlist lists for the source; for one model"},
-      {.name = "mini-batch-words",
-       .field = &O::mini_batch_words,
-       .value = "N",
-       .group = group,
-       .help =
-           "source tokens in flight per thread or GPU; changes speed and memory, never the result; 0: 640, on a GPU "
-           "4096",
-       .range = {0, 10'000'000}},
+      tokens_in_flight_flag<O>(group),
       cpu_threads_flag<O>(group),
       devices_flag<O>(group),
       fast_math_flag<O>(group),

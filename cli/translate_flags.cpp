@@ -223,14 +223,7 @@ std::vector<Flag<O>> run_flags() {
                "line), use the FIRST lowest target ids and the BEST translations of each source piece with "
                "probabilities above X (default 100 100 0)",
        .files = FileWords::first},
-      {.name = "mini-batch-words",
-       .field = &O::mini_batch_words,
-       .value = "N",
-       .group = group,
-       .help =
-           "source tokens in flight per thread or GPU; changes speed and memory, never the result; 0: 640, on a GPU "
-           "4096",
-       .range = {0, 10'000'000}},
+      tokens_in_flight_flag<O>(group),
       {.name = "maxi-batch-lines",
        .field = &O::maxi_batch_lines,
        .value = "N",

@@ -69,6 +69,19 @@ Flag<Options> fast_math_flag(std::string_view group) {
           .help = "on a GPU, multiply float32 with 10 bits of mantissa (TF32) instead of 23: faster"};
 }
 
+/// Of commands that search translations.
+template <class Options>
+Flag<Options> tokens_in_flight_flag(std::string_view group) {
+  return {.name = "mini-batch-words",
+          .field = &Options::mini_batch_words,
+          .value = "N",
+          .group = group,
+          .help =
+              "source tokens in flight per thread or GPU; changes speed and memory, never the result; 0: 640, on a "
+              "GPU 4096",
+          .range = {0, 10'000'000}};
+}
+
 template <class Options>
 Flag<Options> quiet_flag(std::string_view group) {
   return {.name = "quiet", .field = &Options::quiet, .group = group, .help = "print only warnings and errors"};
