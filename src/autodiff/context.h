@@ -89,7 +89,8 @@ struct Context {
 Tensor int_tensor(std::vector<int32_t> values, Shape shape);
 Tensor float_tensor(std::vector<float> values, Shape shape);
 Tensor double_tensor(std::vector<double> values, Shape shape);
-/// The same values in one block of memory with one Mirror, so that they reach a device in one copy.
+/// The values of such tensors, of the same shapes, in one block of memory with one Mirror, so that they reach a device
+/// in one copy.
 std::vector<Tensor> in_one_block(const std::vector<Tensor>& tables);
 
 }  // namespace dragoman

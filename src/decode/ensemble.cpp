@@ -137,7 +137,6 @@ Predictions Ensemble::step(std::span<const StepRow> rows, const PredictionReques
   return predictions;
 }
 
-// Lack of memory shows when the step is taken.
 void Ensemble::begin(std::span<const StepRow> rows, const PredictionRequest& request) {
   ahead_ = nullptr;
   if (!may_step_ahead() || request.all) return;
