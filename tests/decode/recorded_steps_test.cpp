@@ -100,6 +100,16 @@ TEST_F(RecordedDecoding, IsOneCopyAndOneRunAStepOnceItsSizeIsKnown) {
   EXPECT_EQ(counts().allocations, allocations);
 }
 
+TEST_F(RecordedDecoding, LosesNoMemoryIfNobodyReadsItsResults) {
+  Context cx{.backend = device, .arena = arena, .packed = &packed};
+  Steps steps(*model, cx);
+  steps.add(5, 4);
+  for (int i = 0; i < 2; ++i) static_cast<void>(steps.next().fetch());
+  const int64_t allocations = counts().allocations;
+  for (int i = 0; i < 3; ++i) static_cast<void>(steps.next().fetch());
+  EXPECT_EQ(counts().allocations, allocations);
+}
+
 TEST_F(RecordedDecoding, IsRecordedAnewWhenCachesGrewOrOtherPiecesAreRequested) {
   Context cx{.backend = device, .arena = arena, .packed = &packed};
   const Context without{.backend = plain, .arena = arena, .packed = &packed};

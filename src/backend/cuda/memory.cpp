@@ -177,14 +177,17 @@ PendingBytes send(const void* device, int64_t bytes) {
   invariant(!recording(), "a device that is recording cannot send values");
   static auto& crates = *new std::array<std::deque<Pinned>, 48>;  // by rank
   const size_t rank = rank_of(bytes);
-  const Pinned to = pinned(crates[rank], size_t{1} << rank);
-  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(to.memory, device, size_t(bytes), cudaMemcpyDeviceToHost, stream()));
-  DRAGOMAN_CUDA_CHECK(cudaEventRecord(to.copied, stream()));
-  return [to, bytes, rank](void* host) {
-    DRAGOMAN_CUDA_CHECK(cudaEventSynchronize(to.copied));  // without the lock: others go on meanwhile
-    std::memcpy(host, to.memory, size_t(bytes));
+  // Returned even if nobody reads it, as after a search that was cancelled.
+  const std::shared_ptr<Pinned> to(new Pinned(pinned(crates[rank], size_t{1} << rank)), [rank](Pinned* done) {
     const DeviceLock returning = use_device();
-    crates[rank].push_back(to);
+    crates[rank].push_back(*done);
+    delete done;
+  });
+  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(to->memory, device, size_t(bytes), cudaMemcpyDeviceToHost, stream()));
+  DRAGOMAN_CUDA_CHECK(cudaEventRecord(to->copied, stream()));
+  return [to, bytes](void* host) {
+    DRAGOMAN_CUDA_CHECK(cudaEventSynchronize(to->copied));  // without the lock: others compute meanwhile
+    std::memcpy(host, to->memory, size_t(bytes));
   };
 }
 
