@@ -93,7 +93,8 @@ std::vector<Flag<O>> limit_flags() {
        .value = "SIZE",
        .group = group,
        .help = "maximum memory of a search for the sentences that it translates at once, such as 512M; a request that "
-               "needs more gets status 503. A model has two searches per thread. 0: all of the machine's memory"},
+               "needs more gets status 503. A model has two searches per thread. 0: all of the machine's or "
+               "container's memory"},
       {.name = "max-alternatives",
        .field = &O::max_alternatives,
        .value = "N",

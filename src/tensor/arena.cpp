@@ -65,6 +65,7 @@ struct Arena::Pool {
 Arena::Arena(Reserve reserve, int64_t capacity) : pool_(std::make_shared<Pool>()) {
   const bool touchable = reserve == Reserve::memory;
   pool_->capacity = capacity > 0 ? capacity : touchable ? machine_memory() : int64_t{1} << 44;
+  pool_->capacity = std::min(pool_->capacity, addresses_left() / 4);  // others need some, too
   void* base = mmap(nullptr, pool_->capacity, touchable ? PROT_READ | PROT_WRITE : PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)

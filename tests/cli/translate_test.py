@@ -150,6 +150,12 @@ class Lines(WithModels):
         mebibyte = (b"the red house is new" + b" " * 8172) * 128
         self.assertLess(peak(mebibyte * 64), peak(mebibyte * 8) + 8 * 1024)
 
+    def test_less_virtual_memory_than_the_machine_has_is_enough(self):
+        command = f"ulimit -v 1000000 && exec {BINARY} translate --quiet -m a.safetensors --cpu-threads 2"
+        done = subprocess.run(["bash", "-c", command], cwd=self.folder, input=self.lines[0].encode(), capture_output=True,
+                              check=False, env=ENVIRONMENT)
+        self.assertEqual((done.returncode, done.stdout.decode().splitlines()), (0, self.translate(self.lines[:1])))
+
     def test_a_reader_that_goes_away_ends_it_quietly(self):
         command = (f"yes 'the red house' | {{ {BINARY} translate -m a.safetensors 2>errors; echo $? >code; }}"
                    " | head -3 >head")
