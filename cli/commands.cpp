@@ -26,8 +26,7 @@ int run_on(EngineOptions machine, const ProcessOptions& processes, const std::ve
   if (is_superfluous(processes)) return 0;
   const auto ranks = processes.shared ? start_ranks(processes, machine) : single_process();
   machine.ranks = ranks.get();
-  return run_as_rank(*ranks, processes, [&] {
-    require_same_command(*ranks, options);
+  return run_as_rank(*ranks, processes, options, [&] {
     Engine engine(std::move(machine));
     const Engine::Scope scope(engine);
     return f(engine);

@@ -93,8 +93,7 @@ int follow() {
   _exit(exit_code_of_followers);
 }
 
-}  // namespace
-
+// Ranks of other versions may exchange other messages from here on, as do those without a heartbeat (--comm-timeout 0).
 void require_same_command(Communicator& ranks, const std::vector<Option>& options) {
   static constexpr std::array of_machine = {"cpu-threads", "devices", "tempdir", "profile", "quiet"};
   std::vector<SharedFact> facts = {{"version of dragoman", dragoman_version()}};
@@ -104,11 +103,16 @@ void require_same_command(Communicator& ranks, const std::vector<Option>& option
   require_same(ranks, facts);
 }
 
-int run_as_rank(Communicator& ranks, const ProcessOptions& options, const std::function<int()>& command) {
-  const std::string hint = options.resumes ? "the same command resumes from the last checkpoint"
-                                           : "the output is not complete: give the same command again";
+}  // namespace
+
+int run_as_rank(Communicator& ranks, const ProcessOptions& processes, const std::vector<Option>& options,
+                const std::function<int()>& command) {
+  const std::string hint = processes.resumes ? "the same command resumes from the last checkpoint"
+                                             : "the output is not complete: give the same command again";
   try {
-    const Heartbeat heartbeat(ranks, options.comm_timeout, [&](const std::string& what) { end_of(ranks, what, hint); });
+    require_same_command(ranks, options);
+    const Heartbeat heartbeat(ranks, processes.comm_timeout,
+                              [&](const std::string& what) { end_of(ranks, what, hint); });
     return command();
   } catch (const RankLost& lost) {
     if (ranks.rank() > 0) return follow();

@@ -25,12 +25,11 @@ std::unique_ptr<Communicator> start_ranks(const ProcessOptions& options, EngineO
 /// Whether an MPI launcher has started several processes for a command that runs in one.
 bool is_superfluous(const ProcessOptions& options);
 
-/// Error on all ranks unless they run the same version with the same options, except those of a machine.
-void require_same_command(Communicator& ranks, const std::vector<Option>& options);
-
-/// Runs a command in one of these processes. Errors of rank 0 apply to all; those of another rank name it. All end
-/// when a rank has been silent for `comm_timeout` seconds; 0: never.
-int run_as_rank(Communicator& ranks, const ProcessOptions& options, const std::function<int()>& command);
+/// Runs a command in one of these processes. Error on all ranks unless they run the same version with the same options,
+/// except those of a machine. Errors of rank 0 apply to all; those of another rank name it. All end when a rank has
+/// been silent for `comm_timeout` seconds; 0: never.
+int run_as_rank(Communicator& ranks, const ProcessOptions& processes, const std::vector<Option>& options,
+                const std::function<int()>& command);
 
 /// Rows of a profile (backend/profile.h): how many messages and bytes this rank has sent to others, and the seconds in
 /// which it exchanged or waited for them. Empty if there are none.

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "backend/backend.h"
-#include "comm/tensor_exchange.h"
 
 namespace dragoman {
 namespace {
@@ -80,35 +79,35 @@ Tensor GradientTree::total(Node node, const Sums& sums) const {
   return left;
 }
 
-// This rank's elements of all nodes: its own nodes, whose sums are in the first buffers, and those that other ranks
-// send.
-GradientTree::Sums GradientTree::exchange(const std::vector<Node>& own, const std::vector<bool>& has_sentences) {
-  Communicator& ranks = ownership_.ranks();
-  Sums sums;
-  for (size_t i = 0; i < own.size(); ++i) sums[own[i]] = elements(buffers_[i], ownership_.own());
-  std::vector<TensorMessage> out, in;
+// Buffers for this rank's elements of all nodes: its own nodes, whose sums are in the first buffers, and those that
+// other ranks send.
+GradientTree::Messages GradientTree::messages(const std::vector<Node>& own, const std::vector<bool>& has_sentences) {
+  const Communicator& ranks = ownership_.ranks();
+  Messages all;
+  for (size_t i = 0; i < own.size(); ++i) all.sums[own[i]] = elements(buffers_[i], ownership_.own());
   const int64_t count = length(ownership_.own());
   size_t free = std::max<size_t>(1, own.size());
   int64_t used = 0;
   for (int r = 0; r < ranks.size(); ++r) {
     if (r == ranks.rank()) continue;
-    for (size_t i = 0; i < own.size(); ++i) out.push_back({r, elements(buffers_[i], ownership_.elements_of(r))});
+    for (size_t i = 0; i < own.size(); ++i) all.out.push_back({r, elements(buffers_[i], ownership_.elements_of(r))});
     for (const Node node : nodes_of(r, has_sentences)) {
       if (used + count > buffers_[0].elements()) ++free, used = 0;
-      sums[node] = buffer(free).row_range(used, count);
+      all.sums[node] = buffer(free).row_range(used, count);
       used += count;
-      in.push_back({r, sums[node]});
+      all.in.push_back({r, all.sums[node]});
     }
   }
-  dragoman::exchange(ranks, out, in);
-  return sums;
+  return all;
 }
 
 void GradientTree::sum(const std::vector<bool>& has_sentences, const Learn& learn) {
   const std::vector<Node> own = nodes_of(ownership_.ranks().rank(), has_sentences);
+  Messages all;
   std::exception_ptr out_of_memory;
   try {
     for (size_t i = 0; i < own.size(); ++i) learn_node(own[i], has_sentences, learn, i);
+    all = messages(own, has_sentences);
   } catch (const OutOfMemory&) {
     out_of_memory = std::current_exception();
   }
@@ -116,12 +115,13 @@ void GradientTree::sum(const std::vector<bool>& has_sentences, const Learn& lear
   if (out_of_memory) std::rethrow_exception(out_of_memory);
   if (anywhere) throw OutOfMemory("another rank has too little memory");
 
-  const Tensor all = total({0, ownership_.slices()}, exchange(own, has_sentences));
+  exchange(ownership_.ranks(), all.out, all.in);
+  const Tensor result = total({0, ownership_.slices()}, all.sums);
   const Tensor local = elements(buffers_[0], ownership_.own());
-  if (!all)
+  if (!result)
     backend_.fill(local, 0.0);
-  else if (all.data() != local.data())
-    backend_.copy(local, all);
+  else if (result.data() != local.data())
+    backend_.copy(local, result);
 }
 
 }  // namespace dragoman

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "comm/ownership.h"
+#include "comm/tensor_exchange.h"
 #include "tensor/arena.h"
 
 namespace dragoman {
@@ -43,9 +44,13 @@ class GradientTree {
     Node right() const { return {(begin + end) / 2, end}; }
   };
   using Sums = std::map<Node, Tensor>;  // this rank's elements of the nodes' sums
+  struct Messages {
+    Sums sums;  // complete once the messages have arrived
+    std::vector<TensorMessage> out, in;
+  };
 
   std::vector<Node> nodes_of(int rank, const std::vector<bool>& has_sentences) const;
-  Sums exchange(const std::vector<Node>& own, const std::vector<bool>& has_sentences);
+  Messages messages(const std::vector<Node>& own, const std::vector<bool>& has_sentences);
   void add_nodes_within(Range leaves, Node node, std::vector<Node>& nodes) const;
   bool any(Node node, const std::vector<bool>& has_sentences) const;
   Tensor buffer(size_t number);

@@ -139,6 +139,9 @@ class Heartbeat::Pulse {
         if (!peer.gone) send(peer.socket.number(), &beat, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
       const Clock since;
       while (!stop.stop_requested() && since.seconds() * 1000 < pause) poll(nullptr, 0, std::min(pause, 50));
+      // This process was stopped itself (Ctrl-Z, a suspended job), and the others may have been, too.
+      if (since.seconds() > seconds_ / 2)
+        for (Peer& peer : peers_) peer.silence = Clock();
       for (Peer& peer : peers_) listen_to(peer);
       const auto silent = std::ranges::find_if(
           peers_, [&](const Peer& peer) { return !peer.gone && peer.silence.seconds() > seconds_; });

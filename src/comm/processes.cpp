@@ -119,8 +119,14 @@ class ForkedRanks : public Communicator {
     }
   }
 
-  // A rank that ended because of another rank may be noticed first: rank 0 then waits for the rank that caused it.
+  // What is noticed first is the reason, also of later failures: an ended child's exit code is there only once.
   [[noreturn]] void lost(int rank) {
+    if (!loss_) loss_ = loss_of(rank);
+    throw RankLost(*loss_);
+  }
+
+  // A rank that ended because of another rank may be noticed first: rank 0 then waits for the rank that caused it.
+  RankLost loss_of(int rank) {
     constexpr double seconds = 2;
     for (const Clock since; !children_.empty() && since.seconds() < seconds; poll(nullptr, 0, 5))
       for (int r = 1; r < size(); ++r) {
@@ -129,14 +135,15 @@ class ForkedRanks : public Communicator {
         children_[size_t(r)] = 0;
         const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
         if (code != exit_code_of_followers)
-          throw RankLost(fmt::format("rank {} of {} {}", r, size(), how_it_ended(status)), "",
-                         code == exit_code_of_errors);
+          return RankLost(fmt::format("rank {} of {} {}", r, size(), how_it_ended(status)), "",
+                          code == exit_code_of_errors);
       }
-    throw RankLost(fmt::format("rank {} of {} has ended", rank, size()));
+    return RankLost(fmt::format("rank {} of {} has ended", rank, size()));
   }
 
   std::vector<Socket> peers_;    // by rank; this rank's own is closed
   std::vector<pid_t> children_;  // on rank 0, by rank; 0: has ended
+  std::optional<RankLost> loss_;
 };
 
 }  // namespace

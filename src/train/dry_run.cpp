@@ -123,7 +123,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks) {
   run.target_tokens = scale * double(target_tokens(sample, batches));
   warn_of_long_warmup(setup, run.updates);
   run.memory = plan_memory(setup, backend, sample, batches, ranks);
-  require_memory(run.memory, backend, setup.data);
+  require_memory(run.memory, backend, setup.data, ranks);
   measure_speed(run, setup, vocabularies, backend, sample, batches);
   if (run.besides > 0) run.besides += text_beyond(sample, scale, setup.data.ram.bytes);
   run.checkpoint = checkpoint_size(run.parameters, vocabularies, setup.optimizer.exponential_smoothing > 0);

@@ -91,15 +91,18 @@ int64_t fitting_batch_words(TrainingSetup setup, const Backend& backend, const C
   return std::max(fits, least);
 }
 
-void require_memory(const MemoryPlan& plan, const Backend& backend, const DataOptions& options) {
+void require_memory(const MemoryPlan& plan, const Backend& backend, const DataOptions& options, int processes) {
+  if (backend.is_device()) processes = 1;  // each on its own
   const int64_t available = backend.is_device() ? backend.memory->capacity() : machine_memory();
-  if (plan.peak <= available) return;
-  throw Error(fmt::format("training would need {} MiB ({} MiB of them for the largest batch), but the {} has {} MiB",
-                          plan.peak >> 20, (plan.peak - plan.parameters) >> 20, backend.is_device() ? "GPU" : "machine",
-                          available >> 20),
-              fmt::format("use a smaller model, or lower --max-length (now {}), or lower --mini-batch-words (now {}) "
-                          "below the {} of a micro-batch",
-                          options.max_length, options.mini_batch_words, plan.rows));
+  if (processes * plan.peak <= available) return;
+  throw Error(
+      fmt::format("training would need {} MiB ({} MiB of them for the largest batch){}, but the {} has {} MiB",
+                  (processes * plan.peak) >> 20, (processes * (plan.peak - plan.parameters)) >> 20,
+                  processes > 1 ? fmt::format(" in {} processes", processes) : "",
+                  backend.is_device() ? "GPU" : "machine", available >> 20),
+      fmt::format("use {}a smaller model, or lower --max-length (now {}), or lower --mini-batch-words (now {}) "
+                  "below the {} of a micro-batch",
+                  processes > 1 ? "fewer processes or " : "", options.max_length, options.mini_batch_words, plan.rows));
 }
 
 }  // namespace dragoman

@@ -20,7 +20,8 @@ MemoryPlan plan_memory(const TrainingSetup& setup, const Backend& backend, const
 /// --mini-batch-fit: the largest batch size in target tokens that fits on a GPU without micro-batches, found by plans.
 int64_t fitting_batch_words(TrainingSetup setup, const Backend& backend, const Corpus& corpus);
 
-/// Error, with a hint, if the machine or the GPU has less memory than the plan's peak.
-void require_memory(const MemoryPlan& plan, const Backend& backend, const DataOptions& options);
+/// Error, with a hint, if the GPU has less memory than the plan's peak, or the machine less than those of its
+/// processes.
+void require_memory(const MemoryPlan& plan, const Backend& backend, const DataOptions& options, int processes = 1);
 
 }  // namespace dragoman

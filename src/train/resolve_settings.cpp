@@ -9,6 +9,7 @@
 #include "base/grouped.h"
 #include "base/log.h"
 #include "comm/agreement.h"
+#include "comm/machine_ranks.h"
 #include "train/checkpoint.h"
 #include "train/learner.h"
 
@@ -100,7 +101,7 @@ MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const 
       "Memory: {} for weights, gradients and optimiser, {} with the largest batch{}", in_mebibytes(plan.parameters),
       in_mebibytes(plan.peak),
       backend.is_device() ? fmt::format(", in micro-batches of at most {} tokens on a side", grouped(plan.rows)) : "");
-  require_memory(plan, backend, setup.data);
+  require_memory(plan, backend, setup.data, corpus.files.machine ? corpus.files.machine->size() : 1);
   return plan;
 }
 

@@ -12,6 +12,7 @@
 #include "comm/tensor_exchange.h"
 #include "data/prefetch.h"
 #include "io/config_json.h"
+#include "io/xxhash64.h"
 #include "model/frame.h"
 #include "train/prepare.h"
 #include "train/progress_json.h"
@@ -114,11 +115,18 @@ bool Trainer::decide(bool of_rank_0) const { return ranks_.broadcast(of_rank_0);
 
 // Ranks that differ in any of these would compute wrong results, or fail.
 void Trainer::require_same_run() {
+  if (ranks_.size() == 1) return;
+  XxHash64 weights;
+  weights.add(bytes_of(model_->parameters().flat_values().on_host()));
+  std::string measured;
+  for (const ValidMetric metric : setup_.training.valid_metrics) measured += validation_.fingerprint(metric);
   require_same(ranks_,
                {{"instruction set or library", backend_.arithmetic},
                 {"configuration of the model", to_json(setup_.model)},
                 {"corpus", fmt::format("{:016x}", order_.fingerprint)},
                 {"order of batches", order_.options},
+                {"validation set", measured},
+                {"set of initial weights", fmt::format("{:016x}", weights.digest())},
                 {"state of the run", to_json(StoredProgress{progress_, updater_.adam().steps, model_->baseline()})}});
 }
 

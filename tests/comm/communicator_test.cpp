@@ -94,14 +94,17 @@ TEST(Communicator, KeepsTheOrderOfMessagesBetweenTwoRanks) {
 std::string loss(const std::function<void()>& how_rank_2_ends) {
   auto ranks = fork_ranks(4);
   if (ranks->rank() == 2) how_rank_2_ends();
-  try {
-    ranks->barrier();
-  } catch (const RankLost& error) {
-    if (ranks->rank() > 0) _exit(2);
-    return error.what();
+  std::string what = "nothing";
+  for (int times = 0; times < 2; ++times) {  // the same whenever it is asked
+    try {
+      ranks->barrier();
+    } catch (const RankLost& error) {
+      if (ranks->rank() > 0) _exit(2);
+      what = error.what();
+    }
+    if (ranks->rank() > 0) _exit(0);
   }
-  if (ranks->rank() > 0) _exit(0);
-  return "nothing";
+  return what;
 }
 
 TEST(Communicator, SaysHowALostRankHasEnded) {

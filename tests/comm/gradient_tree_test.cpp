@@ -103,6 +103,17 @@ TEST(GradientTree, EndsOnAllRanksIfOneHasTooLittleMemory) {
   });
 }
 
+TEST(GradientTree, EndsOnAllRanksIfOneHasTooLittleMemoryToReceive) {
+  on_ranks(2, [](Communicator& ranks) {
+    const int64_t buffer = elements * 4;
+    Arena arena(Arena::Reserve::memory, ranks.rank() == 1 ? buffer + buffer / 2 : 4 * buffer);
+    const Ownership ownership(ranks, 2, elements, block);
+    GradientTree tree(backend("cpu"), arena, ownership, arena.allocate({elements}, DType::f32));
+    EXPECT_THROW(tree.sum({true, true}, [](int, const Tensor&) {}), OutOfMemory);
+    EXPECT_FALSE(ranks.any(false));  // and they are still in step
+  });
+}
+
 TEST(Ownership, CutsFlatBuffersIntoSlicesOfWholeBlocks) {
   const auto alone = single_process();
   const Ownership ownership(*alone, 8, 20 * block, block);

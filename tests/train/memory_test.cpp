@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/machine.h"
 #include "tests/train/toy_run.h"
 #include "train/learner.h"
 
@@ -101,6 +102,14 @@ TEST(MemoryPlan, ThatTheMachineCannotHoldIsAnErrorWithARemedy) {
                               "(now 50000) below the " +
                               std::to_string(rows_at_once()) + " of a micro-batch")));
   EXPECT_NO_THROW(require_memory({.parameters = 1, .peak = 1 << 20}, backend("cpu"), options));
+}
+
+TEST(MemoryPlan, IsThatOfEachProcessOfAMachine) {
+  const MemoryPlan plan{.parameters = 1 << 20, .peak = machine_memory() / 3};
+  EXPECT_NO_THROW(require_memory(plan, backend("cpu"), {}, 3));
+  EXPECT_THAT(message_of([&] { require_memory(plan, backend("cpu"), {}, 4); }),
+              AllOf(HasSubstr("for the largest batch) in 4 processes, but the machine has"),
+                    HasSubstr("hint: use fewer processes or a smaller model")));
 }
 
 }  // namespace

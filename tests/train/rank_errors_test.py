@@ -21,15 +21,16 @@ UPDATES = " --after 3u"
 
 
 class RankErrors(RanksCase):
-    def refused(self, message, of_rank_1="", environment=(), other=None, wrapper=()):
+    def refused(self, message, of_rank_1="", environment=(), other=None, wrapper=(), both=""):
         """A run of two ranks, started by one mpirun with two contexts, of which one process says the message. `other` is
-        the folder of rank 1, if it reads other files under the same names; `wrapper` starts rank 1."""
+        the folder of rank 1, if it reads other files under the same names; `wrapper` starts rank 1; `both` are options."""
         self.need_mpi()
         folder = self.fresh(message)
         other = other or folder
+        command = RUN + UPDATES + both
         before = self.files(folder), self.files(other)
-        done = self.call(folder, RUN + UPDATES + f" : -np 1 --wdir {other} {' '.join([*environment, *wrapper])} {self.BINARY} "
-                         + RUN + UPDATES + of_rank_1, (*MPIRUN, "1"), expected=2)
+        done = self.call(folder, command + f" : -np 1 --wdir {other} {' '.join([*environment, *wrapper])} {self.BINARY} "
+                         + command + of_rank_1, (*MPIRUN, "1"), expected=2)
         self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
         self.assertRegex(done.stderr, r"error: rank 1 (of 2 )?\([^)]+\)" + message)
         self.assertEqual(before, (self.files(folder), self.files(other)))
@@ -46,6 +47,20 @@ class RankErrors(RanksCase):
 
     def test_ranks_with_other_options_are_refused(self):
         self.refused(" has another --learn-rate than rank 0: 0.02, not 0.01", " --learn-rate 0.02")
+        self.refused(" has another --comm-timeout than rank 0: 0, not 60", " --comm-timeout 0")
+
+    def test_ranks_that_validate_on_other_text_are_refused(self):
+        other = self.fresh("other validation set")
+        for folder, text in ((self.folder / "text", "red\n"), (other, "blue\n")):
+            (folder / "dev").write_text(text, encoding="utf-8")
+        self.refused(" has another validation set than rank 0: ", other=other, both=" --valid-sets dev dev")
+
+    def test_ranks_with_another_pretrained_model_are_refused(self):
+        other = self.fresh("other model")
+        for folder, seed in ((self.folder / "text", 3), (other, 4)):
+            self.call(folder, RUN.replace("m.safetensors", "pre.safetensors") + f" --after 1u --seed {seed}")
+            (folder / "pre.state.safetensors").unlink()
+        self.refused(" has another set of initial weights than rank 0: ", other=other, both=" --pretrained-model pre.safetensors")
 
     def test_ranks_with_another_corpus_are_refused(self):
         elsewhere = self.folder / "elsewhere"  # the ranks of a machine have one corpus
@@ -122,6 +137,20 @@ class RankErrors(RanksCase):
         os.kill(child, signal.SIGSTOP)
         self.ends(run, f"rank 1 of 3 ({socket.gethostname()}) has sent no sign of life for 2.5 s: it has ended or hangs",
                   "the same command resumes from the last checkpoint; raise --comm-timeout")
+
+    def test_a_run_that_is_stopped_as_a_whole_continues(self):
+        folder = self.fresh("suspended")
+        run = self.start(folder, " --after 1000000u --processes 3 --comm-timeout 1.5")
+        ranks = [run.pid, *self.children(run, 2)]
+        time.sleep(2)
+        for number in (signal.SIGSTOP, signal.SIGCONT):
+            for rank in ranks:
+                os.kill(rank, number)
+            time.sleep(2.5)
+        self.assertIsNone(run.poll())
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.communicate(timeout=60)[1], "")
+        self.assertEqual(run.returncode, 0)
 
     def test_a_launcher_and_processes_exclude_each_other(self):
         self.need_mpi()
