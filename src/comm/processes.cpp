@@ -135,8 +135,9 @@ class ForkedRanks : public Communicator {
         children_[size_t(r)] = 0;
         const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
         if (code != exit_code_of_followers)
-          return RankLost(fmt::format("rank {} of {} {}", r, size(), how_it_ended(status)), "",
-                          code == exit_code_of_errors);
+          return RankLost(fmt::format("rank {} of {} {}{}", r, size(), how_it_ended(status),
+                                      code == exit_code_of_errors ? "; stderr has its error" : ""),
+                          "", code == exit_code_of_errors);
       }
     return RankLost(fmt::format("rank {} of {} has ended", rank, size()));
   }

@@ -97,12 +97,14 @@ class RankErrors(RanksCase):
 
     def test_an_error_that_one_forked_rank_meets_is_said_once(self):
         folder = self.fresh("one of three")
-        run = self.start(folder, " --after 1000000u --sentencepiece-alphas 0.1 --processes 3")
+        run = self.start(folder, " --after 1000000u --sentencepiece-alphas 0.1 --processes 3 --log log")
         child = self.children(run, 2)[1]
         time.sleep(1)
         resource.prlimit(child, resource.RLIMIT_NOFILE, (3, 3))  # the encoded text of the next epoch cannot be opened
         errors = self.ends(run)
         self.assertRegex(errors, r"error: rank 2 of 3 \(.*\): the encoded text.* cannot be opened: Too many open files")
+        self.assertIn("error: rank 2 of 3 ended with exit code 2; stderr has its error",
+                      (folder / "log").read_text(encoding="utf-8"))
 
     def test_a_killed_rank_ends_the_run_and_it_resumes(self):
         straight = self.ran("unkilled", " --after 8u")
