@@ -19,6 +19,7 @@
 #include "base/utf8.h"
 #include "vocab/blanks.h"
 #include "vocab/piece_list.h"
+#include "vocab/protected_symbols.h"
 #include "vocab/sampling.h"
 
 namespace dragoman {
@@ -134,31 +135,14 @@ Arguments arguments_of(const VocabularyTraining& training) {
   return arguments;
 }
 
-// <0x00> to <0xFF> are the pieces of byte fallback.
-bool is_byte_piece(std::string_view piece) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  return piece.size() == 6 && piece.starts_with("<0x") && piece[5] == '>' && digits.find(piece[3]) != digits.npos &&
-         digits.find(piece[4]) != digits.npos;
-}
-
 void check(const VocabularyTraining& training) {
   constexpr const char* rules[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
-  constexpr const char* special[] = {"", "<unk>", "<s>", "</s>"};
   require(!training.inputs.empty(), "no text to learn a vocabulary from, expected one file or more");
   require(std::ranges::count(rules, training.normalization) == 1, "unknown normalization \"{}\", expected one of {}",
           training.normalization, fmt::join(rules, ", "));
   require(training.character_coverage >= least_character_coverage && training.character_coverage <= 1,
           "a character coverage of {}, expected {} to 1", training.character_coverage, least_character_coverage);
-  const auto& symbols = training.protected_symbols;
-  for (const auto& symbol : symbols) {
-    std::string shown = symbol;
-    require(!clean_utf8(shown), "\"{}\" cannot be a protected symbol, expected valid UTF-8", shown);
-    require(!is_byte_piece(symbol), "\"{}\" cannot be a protected symbol, it is the piece of a byte", symbol);
-    require(std::ranges::count(special, symbol) == 0 && std::ranges::count(symbols, symbol) == 1 &&
-                symbol.find_first_of(" \t\n") == std::string::npos,
-            "\"{}\" cannot be a protected symbol, expected pieces without blanks, each once, and not <unk>, <s>, </s>",
-            symbol);
-  }
+  require_protectable(training.protected_symbols);
   const int least = (training.byte_fallback ? 256 : 0) + 4 + int(training.protected_symbols.size());
   require(training.size >= least, "a vocabulary of {} pieces, expected at least {}: bytes, special pieces and more",
           grouped(training.size), least);

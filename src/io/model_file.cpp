@@ -150,6 +150,19 @@ void copy(const Tensor& value, const TensorEntry& stored, const std::string& whe
   });
 }
 
+// Rows from `first` on become the mean of those before.
+void fill_with_mean(const Tensor& x, int64_t first) {
+  const int64_t rows = x.shape()[0], columns = x.elements() / rows;
+  for_dtype(x.dtype(), [&]<class T>() {
+    T* const values = x.as<T>();
+    for (int64_t c = 0; c < columns; ++c) {
+      double sum = 0;
+      for (int64_t r = 0; r < first; ++r) sum += double(values[r * columns + c]);
+      for (int64_t r = first; r < rows; ++r) values[r * columns + c] = T(sum / double(first));
+    }
+  });
+}
+
 }  // namespace
 
 TensorEntry entry_of(const std::string& name, const Tensor& value) {
@@ -212,8 +225,11 @@ void ModelFile::load_buffer(const Parameters& parameters, size_t buffer, const T
   const Tensor host = values.room_on_host();
   for (const auto& p : parameters.slices_of(buffer)) {
     const TensorEntry& stored = file_.get(p.name);
-    stored.dtype == DType::i8 ? restore_rows(p.slice_of(host), stored, file_)
-                              : copy(p.slice_of(host), stored, file_.path() + ": " + p.name);
+    const Tensor all = p.slice_of(host);
+    const bool fewer = !stored.shape.empty() && stored.shape[0] < all.shape()[0];
+    const Tensor rows = fewer ? all.row_range(0, stored.shape[0]) : all;
+    stored.dtype == DType::i8 ? restore_rows(rows, stored, file_) : copy(rows, stored, file_.path() + ": " + p.name);
+    if (fewer) fill_with_mean(all, stored.shape[0]);
     MappedFile::let_go(stored.bytes);
   }
   values.assign(host);

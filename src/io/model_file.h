@@ -56,7 +56,7 @@ class ModelFile {
   void load_weights(const Parameters& parameters) const;
 
   /// The same in steps: first check the names and shapes of all, then load each buffer of Parameters::buffers into
-  /// `values`, which has its shape.
+  /// `values`, which has its shape. Rows beyond those of the file become the mean of its rows.
   void require_weights_of(const Parameters& parameters) const;
   void load_buffer(const Parameters& parameters, size_t buffer, const Tensor& values) const;
 

@@ -11,6 +11,7 @@
 #include "io/int8_weights.h"
 #include "nn/parameters.h"
 #include "train/vocabularies.h"
+#include "vocab/protected_symbols.h"
 
 namespace dragoman {
 namespace {
@@ -20,14 +21,30 @@ namespace {
               fmt::format("give the options that it was trained with; dragoman inspect {} shows them", model));
 }
 
-void require_same_shapes(const ModelFile& file, const std::string& model, const Parameters& parameters) {
+bool is_or_extends(const Vocabulary& longer, const Vocabulary& vocabulary) {
+  return longer.bytes() == vocabulary.bytes() || extends(longer, vocabulary);
+}
+
+// Whether a tensor has a row for each piece, of which there are more now.
+bool grows(const std::vector<int64_t>& stored, const std::vector<int64_t>& wanted, const Vocabularies& before,
+           const Vocabularies& now) {
+  const auto by = [&](const Vocabulary Vocabularies::*side) {
+    std::vector<int64_t> more = stored;
+    more[0] += (now.*side).size() - (before.*side).size();
+    return stored[0] == (before.*side).size() && more == wanted;
+  };
+  return !stored.empty() && (by(&Vocabularies::source) || by(&Vocabularies::target));
+}
+
+void require_same_shapes(const ModelFile& file, const std::string& model, const Parameters& parameters,
+                         const Vocabularies& vocabularies) {
   std::set<std::string> known = {"vocabulary.source", "vocabulary.target"};
   for (const auto& weight : parameters.named()) {
     const TensorEntry* stored = file.tensors().find(weight.name);
     const std::vector<int64_t> wanted = entry_of(weight.name, weight.value).shape;
     if (!stored)
       complain(model, fmt::format("it has no {}, this run has one of ({})", weight.name, fmt::join(wanted, ",")));
-    if (stored->shape != wanted)
+    if (stored->shape != wanted && !grows(stored->shape, wanted, file.vocabularies(), vocabularies))
       complain(model, fmt::format("its {} is ({}), that of this run ({})", weight.name, fmt::join(stored->shape, ","),
                                   fmt::join(wanted, ",")));
     known.insert({weight.name, scale_name(weight.name)});
@@ -49,15 +66,19 @@ OpenOptions pretrained_options(const std::string& model, const std::vector<std::
 ModelFile open_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
                           const std::vector<std::string>& paths) {
   ModelFile file = open_model(model, pretrained_options(model, paths));
-  require_its_vocabularies(file, vocabularies, paths,
-                           "give that model's vocabularies as --vocabs; missing files are written from the model");
-  require_same_shapes(file, model, parameters);
+  const Vocabularies& its = file.vocabularies();
+  if (!is_or_extends(vocabularies.source, its.source) || !is_or_extends(vocabularies.target, its.target))
+    require_its_vocabularies(file, vocabularies, paths,
+                             "give that model's vocabularies as --vocabs; missing files are written from the model");
+  require_same_shapes(file, model, parameters, vocabularies);
   return file;
 }
 
 void load_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
                      const std::vector<std::string>& paths) {
-  open_pretrained(model, parameters, vocabularies, paths).load_weights(parameters);
+  const ModelFile file = open_pretrained(model, parameters, vocabularies, paths);
+  for (size_t i = 0; i < parameters.buffers().size(); ++i)
+    file.load_buffer(parameters, i, parameters.buffers()[i].value());
   log_info("Initialised the parameters from {}", model);
 }
 

@@ -13,6 +13,7 @@
 #include "interop/open_model.h"
 #include "vocab/model_facts.h"
 #include "vocab/piece_list.h"
+#include "vocab/protected_symbols.h"
 #include "vocab/sentence_ends.h"
 #include "vocab/training.h"
 
@@ -54,15 +55,21 @@ void make(const Side& side, const TrainingSetup& setup) {
   }
   log_info("{} does not exist: it is written from the vocabulary of {}", side.path, pretrained);
   const Vocabularies stored = open_model(pretrained).vocabularies();
-  write_atomically(side.path, [&](FileWriter& file) { file.write((stored.*side.in_model).bytes()); });
+  const std::string bytes =
+      with_protected_symbols(stored.*side.in_model, setup.data.protected_symbols, "the vocabulary of " + pretrained);
+  const int more = Vocabulary::from_bytes(bytes, side.path).size() - (stored.*side.in_model).size();
+  if (more > 0) log_info("{} has {} more: --protected-symbols", side.path, counted(more, "piece"));
+  write_atomically(side.path, [&](FileWriter& file) { file.write(bytes); });
 }
 
-void require_protected(const Vocabulary& vocabulary, const std::string& path, const std::vector<std::string>& symbols) {
+void require_protected(const Vocabulary& vocabulary, const std::string& path, const TrainingSetup& setup) {
   const std::vector<std::string> existing = facts_of(vocabulary.bytes()).protected_symbols;
-  for (const std::string& symbol : symbols)
+  for (const std::string& symbol : setup.data.protected_symbols)
     if (std::ranges::count(existing, symbol) == 0)
       throw Error(fmt::format("{} has no protected symbol {}, which --protected-symbols asks for", path, symbol),
-                  "name a new file to learn one; symbols cannot be added to an existing vocabulary");
+                  setup.training.pretrained_model.empty()
+                      ? "name a new file to learn one"
+                      : "name a new file: it is written from the vocabulary of --pretrained-model, with the symbol");
 }
 
 Vocabulary open_or_make(const Side& side, const TrainingSetup& setup, MadeVocabularies* made) {
@@ -78,7 +85,7 @@ Vocabulary open_or_make(const Side& side, const TrainingSetup& setup, MadeVocabu
     throw Error(
         fmt::format("{} has {} pieces, --dim-vocabs asks for {}", path, grouped(vocabulary.size()), grouped(side.size)),
         "leave out --dim-vocabs to use the vocabulary as it is, or name a new file to learn one");
-  require_protected(vocabulary, path, setup.data.protected_symbols);
+  require_protected(vocabulary, path, setup);
   return vocabulary;
 }
 

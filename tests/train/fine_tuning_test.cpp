@@ -121,6 +121,55 @@ TEST_F(FineTuning, TakesTheVocabularyOutOfTheModelWhereThereIsNone) {
   EXPECT_TRUE(read_file(run.setup.data.vocabs[0]) == vocabulary);
 }
 
+TEST_F(FineTuning, AddsSymbolsToTheVocabularyOfTheModel) {
+  const ModelFile before(first());
+  const int pieces = before.vocabularies().source.size();
+  run.setup.data.vocabs = {run.files.path("more.spm"), run.files.path("more.spm")};
+  run.setup.data.protected_symbols = {"<2up>", "<2lo>"};
+  Trainer trainer(run.setup, backend("cpu"));
+  const Vocabulary more = Vocabulary::load(run.setup.data.vocabs[0]);
+  EXPECT_EQ(more.size(), pieces + 2);
+  EXPECT_THAT(more.encode("<2lo> one"), Contains(pieces + 1));
+  EXPECT_EQ(more.encode("one two"), before.vocabularies().source.encode("one two"));
+  EXPECT_THAT(run.log.text(), HasSubstr("more.spm has 2 pieces more: --protected-symbols"));
+
+  const std::vector<float> old = values_of<float>(before.tensors().get("embedding.weight"));
+  const std::string bytes = bytes_of(trainer.model().parameters()).at("embedding.weight");
+  std::vector<float> now(bytes.size() / sizeof(float));
+  std::memcpy(now.data(), bytes.data(), bytes.size());
+  const size_t dim = old.size() / size_t(pieces);
+  ASSERT_EQ(now.size(), old.size() + 2 * dim);
+  EXPECT_TRUE(std::equal(old.begin(), old.end(), now.begin()));
+  for (size_t c = 0; c < dim; ++c) {
+    double sum = 0;
+    for (size_t r = 0; r < size_t(pieces); ++r) sum += old[r * dim + c];
+    for (size_t r : {0, 1}) EXPECT_FLOAT_EQ(now[old.size() + r * dim + c], float(sum / pieces));
+  }
+}
+
+TEST_F(FineTuning, ContinuesWithTheAddedSymbols) {
+  run.setup.data.vocabs = {run.files.path("more.spm"), run.files.path("more.spm")};
+  run.setup.data.protected_symbols = {"<2up>"};
+  run.train_until(2);
+  fs::remove(first());
+  EXPECT_EQ(run.train_until(4).updates, 4);
+  EXPECT_EQ(ModelFile(run.setup.training.model).config().source_vocabulary,
+            Vocabulary::load(run.setup.data.vocabs[0]).size());
+}
+
+TEST_F(FineTuning, NeedsAnotherNameForAVocabularyWithMoreSymbols) {
+  run.setup.data.protected_symbols = {"<2up>"};
+  EXPECT_THAT(complaint(), AllOf(HasSubstr("has no protected symbol <2up>"),
+                                 HasSubstr("hint: name a new file: it is written from the vocabulary of")));
+}
+
+TEST_F(FineTuning, RefusesASymbolThatIsAPieceOfText) {
+  run.setup.data.vocabs = {run.files.path("more.spm"), run.files.path("more.spm")};
+  run.setup.data.protected_symbols = {"e"};
+  EXPECT_THAT(complaint(), HasSubstr("--protected-symbols e: the vocabulary of "));
+  EXPECT_FALSE(fs::exists(run.setup.data.vocabs[0]));
+}
+
 struct FreezeCase {
   std::string name;
   std::vector<std::string> patterns;
