@@ -80,12 +80,16 @@ class HttpConnection::Answer : public Exchange {
 
   void when_abandoned(std::function<void(int)> abandoned) override { abandoned_ = std::move(abandoned); }
 
-  /// Abandons the answer. If it has not begun, `instead` is sent.
-  void give_up(HttpResponse instead) {
+  /// Abandons the answer and sends `instead`; if the answer is a stream that has begun, as its last event.
+  void give_up(const HttpResponse& instead) {
     if (ended_) return;
-    if (begun_) return connection_->close();
     connection_->keep_alive_ = false;
-    respond(std::move(instead));
+    if (begun_) {
+      send_event("error", instead.body);
+      end_events();
+    } else {
+      respond(instead);
+    }
     notify_abandoned(503);
   }
 

@@ -1,5 +1,7 @@
 #include "serve/request_parser.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -107,6 +109,13 @@ size_t RequestParser::put(std::string_view input) {
     beast_->parser.eager(true);  // until here it stops after the header
   }
   if (state_ == State::body && taken < input.size()) taken += parse(input.substr(taken));
+  // Beast takes the bytes of a body at once, so the rest is the beginning of a chunk's line or of the trailer, which it
+  // takes whole, however long they are.
+  if (state_ == State::body && input.size() - taken > beast_->limits.header) {
+    state_ = State::refused;
+    refusal_ =
+        error_response(431, fmt::format("a chunk's line or the trailer has more than {} bytes", beast_->limits.header));
+  }
   return taken;
 }
 

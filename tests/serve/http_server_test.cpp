@@ -89,6 +89,18 @@ TEST(HttpServer, GivesAWholeHeaderOneDeadlineAndAWholeBodyAnother) {
   }
 }
 
+// Else a client could make the server keep any number of bytes.
+TEST(HttpServer, RefusesALineOfAChunkThatDoesNotEnd) {
+  const Running running(say_path, {});
+  const Client client(running.server.port());
+  client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;a=");
+  for (int i = 0; i < 8 && !client.has_answer(); ++i) {
+    client.send(std::string(10'000, 'a'));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_THAT(client.rest(), StartsWith("HTTP/1.1 431 "));
+}
+
 // Had the server closed the connection, the client's system would have forgotten the answer.
 TEST(HttpServer, KeepsTheAnswerForAClientThatFirstSendsTheWholeBody) {
   HttpLimits limits;
@@ -152,6 +164,24 @@ TEST(HttpServer, GivesUpARequestWhoseTimeIsUp) {
   const std::string answer = client.rest();
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 503 "));
   EXPECT_THAT(answer, HasSubstr("Retry-After: 1\r\n"));
+  EXPECT_EQ(abandoned.get_future().get(), 503);
+}
+
+TEST(HttpServer, EndsAStreamWhoseTimeIsUpWithAnError) {
+  std::promise<int> abandoned;
+  std::shared_ptr<Exchange> late;
+  const Running running([&](const std::shared_ptr<Exchange>& exchange) {
+    exchange->when_abandoned([&](int status) { abandoned.set_value(status); });
+    exchange->begin_events({});
+    exchange->send_event("part", "{}");
+    late = exchange;
+  });
+  const Client client(running.server.port());
+  client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  const std::string answer = client.rest();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(answer, HasSubstr("event: error\ndata: {\"error\":\"this took more than 0.5 s\"}\n\n"));
+  EXPECT_THAT(answer, testing::EndsWith("\r\n0\r\n\r\n"));
   EXPECT_EQ(abandoned.get_future().get(), 503);
 }
 

@@ -85,6 +85,23 @@ TEST(RequestParser, RefusesWhatIsTooLongOrNoRequest) {
   EXPECT_THAT(refused("\x16\x03\x01\x02\r\n\r\n").body, HasSubstr("not an HTTP request")) << "TLS";
 }
 
+// What is put at once here, a server has to keep until the line or the trailer ends.
+TEST(RequestParser, RefusesALongLineOfAChunkAndALongTrailer) {
+  HttpLimits limits;
+  limits.header = 100;
+  const std::string begin = post("Transfer-Encoding: chunked\r\n"), long_line(200, 'a');
+  std::string lines;
+  for (int i = 0; i < 20; ++i) lines += "X: abcdefgh\r\n";
+  for (const std::string& endless : {"1;a=" + long_line, "1\r\nx\r\n1;a=" + long_line, "0;a=" + long_line,
+                                     "0\r\nX: " + long_line, "0\r\n" + lines, std::string(200, '0')}) {
+    const HttpResponse refusal = refused(begin + endless, limits);
+    EXPECT_EQ(refusal.status, 431) << endless;
+    EXPECT_THAT(refusal.body, HasSubstr("more than 100 bytes"));
+  }
+  const std::string shorter(90, 'a');
+  EXPECT_EQ(parsed(begin + "1;a=" + shorter + "\r\nx\r\n0\r\nX: " + shorter + "\r\n\r\n", 1).body, "x");
+}
+
 TEST(RequestParser, RefusesTwoLengthsOfABody) {
   EXPECT_EQ(refused("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd").status, 400);
   for (const char* lengths :
