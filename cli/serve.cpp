@@ -16,12 +16,6 @@ HttpLimits limits_of(const ServeOptions& options) {
   return limits;
 }
 
-void reload(Service& service) {
-  const auto done = [](const std::string&) {};  // the service has logged it
-  if (!service.reload(done))
-    log_warning("SIGHUP while models are being loaded: they are not loaded once more. Send it again when they are");
-}
-
 }  // namespace
 
 int serve_command(Engine& engine, const ServeCommandOptions& options) {
@@ -30,7 +24,7 @@ int serve_command(Engine& engine, const ServeCommandOptions& options) {
       engine, options, [&](std::function<void()> f) { server.post(std::move(f)); },
       [&] { return server.connections(); });
   server.on_signals({SIGINT, SIGTERM}, [&] { server.stop(); });
-  server.on_signals({SIGHUP}, [&] { reload(service); });
+  server.on_signals({SIGHUP}, [&] { service.reload([](const std::string&) {}); });  // the service logs the outcome
   server.on_refused([&](int status, const std::string& peer) { service.count_refused(status, peer); });
   log_info("Listening on http://{}:{}", options.host, server.port());
   server.run([&](std::shared_ptr<Exchange> exchange) { service.handle(std::move(exchange)); });

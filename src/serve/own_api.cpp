@@ -140,10 +140,9 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
 void reload(Service& service, const std::shared_ptr<Exchange>& exchange) {
   service.require_key(exchange->request(), read_reload_request(fields_of(exchange->request())));
   if (!exchange->request().header("origin").empty()) refuse(403, "a web page may not reload the models");
-  const bool began = service.reload([exchange](const std::string& error) {
+  service.reload([exchange](const std::string& error) {
     error.empty() ? respond(*exchange, {{"status", "reloaded"}}) : exchange->respond(error_response(500, error));
   });
-  if (!began) throw Refusal{busy_response(503, "the models are being reloaded already")};
 }
 
 void metrics(Service& service, const std::shared_ptr<Exchange>& exchange) {

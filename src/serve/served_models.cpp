@@ -55,6 +55,7 @@ ServedModels::ServedModels(Engine& engine, const ServeOptions& options, Metrics&
 }
 
 ServedModels::~ServedModels() {
+  take_waiting();
   if (reloader_.joinable()) reloader_.join();
 }
 
@@ -84,27 +85,40 @@ ServedModels::Submitted ServedModels::submit(size_t model, ScoringJob job) {
   return {workers_[model], workers_[model]->submit(std::move(job))};
 }
 
-bool ServedModels::reload(std::function<void(std::string)> done) {
+void ServedModels::reload(Done done) {
+  bool waits;
   {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(reloading_, true)) return false;
+    waiting_.push_back(std::move(done));
+    waits = std::exchange(reloading_, true);
+  }
+  if (waits) {
+    log_info("Models will be reloaded again after this reload, when the old ones have answered their requests");
+    return;
   }
   if (reloader_.joinable()) reloader_.join();
   try {
-    reloader_ = new_thread([&] { return std::thread([this, done] { load_again(done); }); });
+    reloader_ = new_thread([&] {
+      return std::thread([this] {
+        const Engine::Scope scope(engine_);
+        for (auto waiting = take_waiting(); !waiting.empty(); waiting = take_waiting()) load_again(waiting);
+      });
+    });
   } catch (const TooManyThreads& error) {  // the next request may find one
-    {
-      const std::lock_guard lock(mutex_);
-      reloading_ = false;
-    }
     log_failure(error.what());
-    done(error.what());
+    for (auto waiting = take_waiting(); !waiting.empty(); waiting = take_waiting())
+      for (const Done& failed : waiting) failed(error.what());
   }
-  return true;
 }
 
-void ServedModels::load_again(const std::function<void(std::string)>& done) {
-  const Engine::Scope scope(engine_);
+// If nothing waits, reloading has ended.
+std::vector<ServedModels::Done> ServedModels::take_waiting() {
+  const std::lock_guard lock(mutex_);
+  reloading_ = !waiting_.empty();
+  return std::exchange(waiting_, {});
+}
+
+void ServedModels::load_again(const std::vector<Done>& waiting) {
   std::vector<std::shared_ptr<TranslationWorker>> workers;
   std::string error;
   try {
@@ -118,10 +132,8 @@ void ServedModels::load_again(const std::function<void(std::string)>& done) {
     if (error.empty()) workers.swap(workers_);
   }
   error.empty() ? log_info("All models are reloaded") : log_failure(error);
-  done(error);
+  for (const Done& done : waiting) done(error);
   for (const auto& old : workers) old->finish();
-  const std::lock_guard lock(mutex_);
-  reloading_ = false;
 }
 
 }  // namespace dragoman

@@ -45,13 +45,16 @@ class ServedModels {
   Submitted submit(size_t model, ScoringJob job);
 
   /// Loads all models again in a thread of its own, then uses them for new requests; the old ones finish what is in
-  /// flight. `done` is called in that thread with the error, after which the old models stay, or with nothing. False if
-  /// a reload is in progress.
-  bool reload(std::function<void(std::string error)> done);
+  /// flight. `done` is called in that thread with the error, after which the old models stay, or with nothing. While a
+  /// reload is in progress or old models still have requests, the next one waits, as there is memory for two of each
+  /// model only; those that wait become one.
+  using Done = std::function<void(std::string error)>;
+  void reload(Done done);
 
  private:
   std::shared_ptr<TranslationWorker> load(const ModelSpec& spec) const;
-  void load_again(const std::function<void(std::string error)>& done);
+  std::vector<Done> take_waiting();
+  void load_again(const std::vector<Done>& waiting);
 
   Engine& engine_;
   const ServeOptions options_;
@@ -60,7 +63,8 @@ class ServedModels {
   const std::vector<ModelSpec> specs_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<TranslationWorker>> workers_;
-  bool reloading_ = false;
+  std::vector<Done> waiting_;  // reloads that have not begun
+  bool reloading_ = false;     // the thread will look at waiting_
   std::thread reloader_;
 };
 

@@ -184,15 +184,14 @@ void Service::count_out(const std::string& client) {
   if (--in_flight_[client] == 0) in_flight_.erase(client);
 }
 
-bool Service::reload(std::function<void(std::string)> done) {
+void Service::reload(std::function<void(std::string)> done) {
   try {
     keys_ = std::make_unique<ApiKeys>(options_.api_keys);
   } catch (const Error& error) {
     log_warning("Reloading failed, the old models and keys stay in use: {}", error.what());
-    done(error.what());
-    return true;
+    return done(error.what());
   }
-  return models_.reload(
+  models_.reload(
       [this, done = std::move(done)](std::string error) { post([done, error = std::move(error)] { done(error); }); });
 }
 

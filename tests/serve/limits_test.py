@@ -262,17 +262,41 @@ class Life(unittest.TestCase):
             server.json("POST", "/v1/reload", {}, 403, Origin="https://a.example")
             self.assertEqual(server.json("POST", "/translate", request)["translatedText"], after)
 
+    def test_reloads_again_when_the_old_model_has_answered(self):
+        folder = serve_case.FOLDER
+        (folder / "m.safetensors").write_bytes((folder / "a.safetensors").read_bytes())
+        long = {"text": "\n".join(LINES[i % len(LINES)] for i in range(100_000)), "beam_size": 64}
+        with serving("--max-characters", "10000000", "--max-body", "20M", models=("en-de=m.safetensors",)) as server:
+            with server.connect() as connection:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # reset when closed
+                connection.sendall(json_post("/v1/translate", long))
+                while server.metrics("sentences_waiting") == [0]:
+                    pass
+                self.assertEqual(server.json("POST", "/v1/reload", {}), {"status": "reloaded"})
+                (folder / "new").write_bytes((folder / "b.safetensors").read_bytes())
+                os.replace(folder / "new", folder / "m.safetensors")
+                server.process.send_signal(signal.SIGHUP)
+                self.wait_until_said(server, "Models will be reloaded again after this reload")
+                self.assertEqual(server.json("POST", "/v1/translate", {"text": LINES[0]})["translations"][0]["text"],
+                                 translated(LINES[:1])[0])
+            self.wait_until_said(server, "All models are reloaded", 2)
+            self.assertEqual(server.json("POST", "/v1/translate", {"text": LINES[0]})["translations"][0]["text"],
+                             translated(LINES[:1], model="b")[0])
+
+    def wait_until_said(self, server, text, times=1):
+        for _ in range(1000):
+            if server.said().count(text) >= times:
+                return
+            time.sleep(0.01)
+        self.fail(server.said())
+
     def test_goes_on_with_the_old_keys_until_new_ones_can_be_read(self):
         keys = serve_case.FOLDER / "renewed"
         keys.write_text("old\n")
         with serving("--api-keys", "renewed") as server:
             def reload(said):
                 server.process.send_signal(signal.SIGHUP)
-                for _ in range(1000):
-                    if said in server.said():
-                        return
-                    time.sleep(0.01)
-                self.fail(server.said())
+                self.wait_until_said(server, said)
 
             keys.unlink()
             reload("Reloading failed, the old models and keys stay in use: ")

@@ -96,7 +96,7 @@ int run() {
   TinyModel().save(folder / "m.safetensors");
   Engine engine({.threads = 1});
   std::vector<std::vector<Job>> all(threads, std::vector<Job>(jobs));
-  int reloads = 0;
+  std::atomic<int> reloads = 0;
   {
     Metrics metrics;
     Loop loop;
@@ -106,8 +106,9 @@ int run() {
     std::vector<std::thread> submitters;
     for (auto& of_thread : all) submitters.emplace_back([&] { submit(models, of_thread, metrics); });
     while (reloads < 3) {
-      reloads += models.reload([](const std::string& error) {
+      models.reload([&reloads](const std::string& error) {
         if (!error.empty()) std::puts(error.c_str());
+        ++reloads;
       });
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -117,7 +118,7 @@ int run() {
   for (const auto& of_thread : all)
     for (const Job& job : of_thread) wrong += job.cancelled ? job.answers > 1 : job.answers != 1;
   std::printf("%d of %d jobs had another number of answers than one, with %d reloads\n", wrong, threads * jobs,
-              reloads);
+              reloads.load());
   return wrong > 0;
 }
 
