@@ -1,4 +1,5 @@
 #include <csignal>
+#include <optional>
 
 #include "base/log.h"
 #include "cli/commands.h"
@@ -20,14 +21,16 @@ HttpLimits limits_of(const ServeOptions& options) {
 
 int serve_command(Engine& engine, const ServeCommandOptions& options) {
   HttpServer server(options.host, options.port, limits_of(options));  // a port in use is reported before models load
-  Service service(
+  std::optional<Service> service;
+  // A signal that comes while models load has its effect after that. The service logs the outcome.
+  server.on_signals({SIGHUP}, [&] { service->reload([](const std::string&) {}); });
+  service.emplace(
       engine, options, [&](std::function<void()> f) { server.post(std::move(f)); },
       [&] { return server.connections(); });
   server.on_signals({SIGINT, SIGTERM}, [&] { server.stop(); });
-  server.on_signals({SIGHUP}, [&] { service.reload([](const std::string&) {}); });  // the service logs the outcome
-  server.on_refused([&](int status, const std::string& peer) { service.count_refused(status, peer); });
+  server.on_refused([&](int status, const std::string& peer) { service->count_refused(status, peer); });
   log_info("Listening on http://{}:{}", options.host, server.port());
-  server.run([&](std::shared_ptr<Exchange> exchange) { service.handle(std::move(exchange)); });
+  server.run([&](std::shared_ptr<Exchange> exchange) { service->handle(std::move(exchange)); });
   log_info("Stopped");
   return 0;
 }

@@ -283,6 +283,22 @@ class Life(unittest.TestCase):
             self.assertEqual(server.json("POST", "/v1/translate", {"text": LINES[0]})["translations"][0]["text"],
                              translated(LINES[:1], model="b")[0])
 
+    def test_reloads_after_a_start_during_which_it_was_told_to(self):
+        pipe, keys = serve_case.FOLDER / "pipe", serve_case.FOLDER / "new"
+        os.mkfifo(pipe)
+        keys.write_text("new\n")
+        process = subprocess.Popen([serve_case.BINARY, "serve", "-m", "a.safetensors", "--port", "0", "--api-keys", pipe],
+                                   cwd=serve_case.FOLDER, stderr=subprocess.PIPE, text=True)
+        with process:
+            with open(pipe, "w") as writer:  # opens when the server reads its keys
+                process.send_signal(signal.SIGHUP)
+                os.replace(keys, pipe)
+                writer.write("old\n")
+            said = [next((line for line in process.stderr if text in line), None)
+                    for text in ("Listening on", "All models are reloaded")]
+            process.terminate()
+        self.assertNotIn(None, said)
+
     def wait_until_said(self, server, text, times=1):
         for _ in range(1000):
             if server.said().count(text) >= times:
