@@ -23,7 +23,7 @@ const char* api_description() {
       "application/json": {"schema": {"type": "object", "required": ["q", "source", "target"], "properties": {
         "q": {"$ref": "#/components/schemas/Texts"}, "source": {"type": "string", "example": "en"}, "target": {"type": "string", "example": "fr"},
         "format": {"type": "string", "enum": ["text", "html"], "default": "text"}, "alternatives": {"type": "integer", "default": 0}, "api_key": {"type": "string"}}}},
-      "application/x-www-form-urlencoded": {"schema": {"type": "object"}}}},
+      "application/x-www-form-urlencoded": {"schema": {"type": "object"}}, "multipart/form-data": {"schema": {"type": "object"}}}},
     "responses": {"200": {"description": "The translation, or an array of them", "content": {"application/json": {"schema": {"type": "object", "properties": {
         "translatedText": {"$ref": "#/components/schemas/Texts"}, "alternatives": {"type": "array"}, "detectedLanguage": {}}}}}},
       "default": {"$ref": "#/components/responses/Error"}}}},

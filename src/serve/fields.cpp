@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
+#include "serve/multipart_form.h"
 
 namespace dragoman {
 namespace {
@@ -20,11 +21,12 @@ void add(json& fields, std::string name, std::string value) {
 }
 
 // As UTF-8, which JSON is always: the characters of anything else could not be counted.
-std::string decode(std::string_view text) {
-  std::string decoded = decode_percent(text, true);
-  clean_utf8(decoded);
-  return decoded;
+std::string cleaned(std::string text) {
+  clean_utf8(text);
+  return text;
 }
+
+std::string decode(std::string_view text) { return cleaned(decode_percent(text, true)); }
 
 json of_form(std::string_view form) {
   json fields = json::object();
@@ -35,6 +37,13 @@ json of_form(std::string_view form) {
     if (pair.empty()) continue;
     add(fields, decode(pair.substr(0, equals)), decode(pair.substr(std::min(equals + 1, pair.size()))));
   }
+  return fields;
+}
+
+json of_multipart(const HttpRequest& request) {
+  json fields = json::object();
+  for (auto& [name, value] : multipart_form(request.header("content-type"), request.body))
+    add(fields, cleaned(std::move(name)), cleaned(std::move(value)));
   return fields;
 }
 
@@ -67,8 +76,11 @@ json of_body(const HttpRequest& request) {
         type);
     return of_form(request.body);
   }
+  if (type == "multipart/form-data") return of_multipart(request);
   const bool is_json = type == "application/json" || (type.empty() && request.body[0] == '{');
-  require(is_json, "Content-Type is '{}', expected application/json or application/x-www-form-urlencoded", type);
+  require(is_json,
+          "Content-Type is '{}', expected application/json, application/x-www-form-urlencoded or multipart/form-data",
+          type);
   return of_json(request.body);
 }
 

@@ -16,6 +16,13 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+// Clients send null for what they have no value for.
+json parameters_of(const HttpRequest& request) {
+  json fields = fields_of(request);
+  std::erase_if(fields.get_ref<json::object_t&>(), [](const auto& field) { return field.second.is_null(); });
+  return fields;
+}
+
 std::string text_field(const json& fields, const char* name) {
   const auto found = fields.find(name);
   if (found == fields.end()) refuse(400, "Invalid request: missing {} parameter", name);
@@ -40,7 +47,7 @@ std::vector<std::string> texts_in(const json& fields) {
 // Forms have numbers as text.
 int alternatives_in(const json& fields, int most) {
   const auto found = fields.find("alternatives");
-  if (found == fields.end()) return 0;
+  if (found == fields.end() || *found == "") return 0;
   int number = -1;
   if (found->is_number_integer()) {
     number = int(std::clamp<int64_t>(found->get<int64_t>(), -1, most + 1));
@@ -51,6 +58,14 @@ int alternatives_in(const json& fields, int most) {
   if (number < 0) refuse(400, "Invalid request: alternatives parameter must be a number");
   if (number > most) refuse(400, "Invalid request: alternatives parameter must be <= {}", most);
   return number;
+}
+
+DocumentFormat format_in(const json& fields) {
+  const std::string format = fields.contains("format") ? text_field(fields, "format") : "";
+  if (format.empty()) return DocumentFormat::text;
+  const auto known = from_name<DocumentFormat>(format);
+  if (!known) refuse(400, "{} format is not supported", format);
+  return *known;
 }
 
 ordered_json without_best(const std::vector<std::string>& best) {
@@ -74,16 +89,13 @@ ordered_json answer_of(const std::vector<TextResult>& results, bool several, boo
 }
 
 void translate_request(Service& service, const std::shared_ptr<Exchange>& exchange) {
-  const json fields = fields_of(exchange->request());
+  const json fields = parameters_of(exchange->request());
   service.require_key(exchange->request(), key_in(fields));
   TextJob job{.texts = texts_in(fields), .search = service.options()};
   const std::string source = text_field(fields, "source"), target = text_field(fields, "target");
   const DetectedLanguage language = service.source_of(job.texts, source, target);
   job.model = service.model_for(language.language, target);
-  const std::string format = fields.contains("format") ? text_field(fields, "format") : "text";
-  const auto known = from_name<DocumentFormat>(format);
-  if (!known) refuse(400, "{} format is not supported", format);
-  job.format = *known;
+  job.format = format_in(fields);
   const int alternatives = alternatives_in(fields, service.options().max_alternatives);
   if (alternatives > 0) {
     job.search.n_best = alternatives + 1;
@@ -123,7 +135,7 @@ void list_languages(Service& service, const std::shared_ptr<Exchange>& exchange)
 }
 
 void detect(Service& service, const std::shared_ptr<Exchange>& exchange) {
-  const json fields = fields_of(exchange->request());
+  const json fields = parameters_of(exchange->request());
   service.require_key(exchange->request(), key_in(fields));
   const auto texts = texts_in(fields);
   service.take_characters(texts);

@@ -22,6 +22,8 @@ std::vector<std::string> seeds() {
   return {post("application/json",
                R"({"text":["one\n two","\u00e9"],"n_best":3,"beam_size":4,"sampling":"topk","seed":7,"stream":false})"),
           post("application/x-www-form-urlencoded", "text=a+b%0Ac&source=en&target=fr&text=d"),
+          post("multipart/form-data; boundary=x",
+               "--x\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\na b\r\n--x--\r\n"),
           "POST /v1/translate HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n"
           "c\r\n{\"text\":\"a\"}\r\n0\r\nTrailer: x\r\n\r\n",
           "GET /languages HTTP/1.0\r\nConnection: keep-alive\r\n\r\n\r\nGET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n"};

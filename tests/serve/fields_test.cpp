@@ -39,6 +39,15 @@ TEST(Fields, OfAFormThatComeTwiceAreAnArray) {
   EXPECT_EQ(fields_of(request(form, "q=a&q=b&q=c"))["q"], json({"a", "b", "c"}));
 }
 
+TEST(Fields, AreThoseOfAMultipartForm) {
+  const auto part = [](const std::string& name, const std::string& content) {
+    return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + content + "\r\n";
+  };
+  EXPECT_EQ(fields_of(request("Multipart/form-data; boundary=x",
+                              part("q", "a+%41") + part("q", "\x80") + part("\x80", "b") + "--x--\r\n", "target=de")),
+            json({{"q", {"a+%41", "\uFFFD"}}, {"\uFFFD", "b"}, {"target", "de"}}));
+}
+
 TEST(Fields, OfAFormAreUtf8) { EXPECT_EQ(fields_of(request(form, "q=%80%80a")), json({{"q", "\uFFFD\uFFFDa"}})); }
 
 TEST(Fields, OfTheBodyComeBeforeThoseOfTheQuery) {

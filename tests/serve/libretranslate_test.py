@@ -35,6 +35,23 @@ class LibreTranslate(Served):
         self.assertEqual(self.server.json("POST", "/translate", {"q": [], "source": "en", "target": "de"}),
                          {"translatedText": []})
 
+    def test_takes_a_multipart_form(self):
+        fields = {"q": LINES[0], "source": "en", "target": "de", "format": "text", "alternatives": "", "api_key": ""}
+        form = "".join(f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+                       for name, value in fields.items())
+        expected = {"translatedText": translated(LINES[:1])[0]}
+        kind = {"Content_Type": "multipart/form-data; boundary=x"}
+        self.assertEqual(self.server.json("POST", "/translate", f"{form}--x--\r\n", **kind), expected)
+        self.assertIn("ends in part 7", self.server.json("POST", "/translate", f"{form}--x\r\n", 400, **kind)["error"])
+
+    def test_takes_null_for_what_is_not_given(self):
+        request = {"q": LINES[0], "source": "en", "target": "de"}
+        expected = {"translatedText": translated(LINES[:1])[0]}
+        for name, value in (("format", None), ("format", ""), ("api_key", None), ("api_key", ""), ("alternatives", None),
+                            ("alternatives", "")):
+            self.assertEqual(self.server.json("POST", "/translate", request | {name: value}), expected)
+        self.assertIn("missing q", self.server.json("POST", "/translate", request | {"q": None}, 400)["error"])
+
     def test_keeps_lines_and_white_space(self):
         first, second = translated(LINES[:2])
         self.assertEqual(self.server.form("/translate", q=f"\n {LINES[0]}\n\n\t{LINES[1]} ", source="en", target="de"),
