@@ -185,6 +185,7 @@ void Service::count_out(const std::string& client) {
 }
 
 void Service::reload(std::function<void(std::string)> done) {
+  log_.reopen();
   try {
     keys_ = std::make_unique<ApiKeys>(options_.api_keys);
   } catch (const Error& error) {

@@ -49,9 +49,9 @@ class Service {
 
   void handle(std::shared_ptr<Exchange> exchange);
   void count_refused(int status, const std::string& peer);  // input that never became a request
-  /// Loads keys, then models again; `done` is called on the server's thread with the error, or nothing. If the keys
-  /// fail, nothing changes; if a model fails, the old models stay. The models may have to wait, as in
-  /// ServedModels::reload().
+  /// Opens the access log anew, loads keys, then models again; `done` is called on the server's thread with the error,
+  /// or nothing. If the keys fail, keys and models stay; if a model fails, the old models stay. The models may have to
+  /// wait, as in ServedModels::reload().
   void reload(std::function<void(std::string error)> done);
 
   const ServeOptions& options() const { return options_; }

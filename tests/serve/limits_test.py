@@ -216,6 +216,16 @@ class Limits(unittest.TestCase):
                          [("POST", "/translate", 200, "127.0.0.1"), ("GET", "/nowhere", 404, "127.0.0.1"),
                           ("", "", 400, "127.0.0.1"), ("GET", "/metrics", 200, "127.0.0.1")])
 
+    def test_requests_are_logged_to_a_new_file_after_rotation(self):
+        log, old = serve_case.FOLDER / "rotated", serve_case.FOLDER / "rotated.1"
+        with serving("--access-log", "rotated") as server:
+            server.json("GET", "/health")
+            log.rename(old)
+            server.json("GET", "/languages")
+            server.json("POST", "/v1/reload", {})
+        paths = [[json.loads(line)["path"] for line in file.read_text().splitlines()] for file in (old, log)]
+        self.assertEqual(paths, [["/health", "/languages"], ["/v1/reload"]])
+
     def test_pages_elsewhere_may_call_if_they_are_named(self):
         with serving("--allow-origin", "https://a.example") as server:
             for method, path in (("GET", "/languages"), ("OPTIONS", "/translate"), ("GET", "/nowhere")):
