@@ -250,7 +250,8 @@ void Service::take_characters(std::span<const std::string> texts, std::string_vi
     return std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
   };
   int64_t characters = characters_of(prefix);
-  for (const std::string& text : texts) characters += characters_of(text);
+  for (const std::string& text : texts)
+    characters += std::max<int64_t>(1, characters_of(text));  // each text costs time
   if (characters > options_.max_characters)
     refuse(400, "Invalid request: request ({}) exceeds text limit ({})", characters, options_.max_characters);
   metrics_.count_characters(characters);
