@@ -180,7 +180,16 @@ $('copy').onclick = async () => {
     say('the browser does not allow to copy', true);
   }
 };
-$('text').value = decodeURIComponent(location.hash.slice(1));  // a link may bring a text
+// A link may bring a text: encoded, or with a % as it was typed.
+function textOf(hash) {
+  try {
+    return decodeURIComponent(hash);
+  } catch (error) {
+    return hash;
+  }
+}
+
+$('text').value = textOf(location.hash.slice(1));
 start().then(soon).catch(error => say(error.message, true));
 )js";
 

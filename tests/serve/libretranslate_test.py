@@ -5,6 +5,7 @@
 """
 
 import html
+import json
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ from serve_case import Served, translated
 from toy_server import LINES
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+NODE = shutil.which("node")
 
 
 def setUpModule():
@@ -132,6 +134,20 @@ class Page(Served):
             self.assertEqual((status, headers["Content-Type"]), (200, f"{kind}; charset=utf-8"))
             self.assertIn("default-src 'none'; script-src 'self'", headers["Content-Security-Policy"])
             self.assertNotRegex(content, rb"https?://")
+
+    @unittest.skipUnless(NODE, "Node.js is not installed")
+    def test_takes_what_a_link_brings(self):
+        script = self.server.call("GET", "/page.js")[2].decode()
+        for link, text in (("#100%25%20a", "100% a"), ("#100%", "100%"), ("", "")):
+            browser = f"""
+                const elements = {{}};
+                const document = {{addEventListener() {{}},
+                                   getElementById: id => elements[id] ??= {{classList: {{toggle() {{}}}}}}}};
+                const location = {{hash: {json.dumps(link)}}};
+                const fetch = async () => {{ throw new Error('there is no server'); }};"""
+            done = subprocess.run([NODE, "-e", f"{browser}\n{script}\nprocess.stdout.write($('text').value);"], timeout=60,
+                                  check=False, encoding="utf-8", capture_output=True)
+            self.assertEqual((done.returncode, done.stdout), (0, text), done.stderr)
 
     @unittest.skipUnless(BROWSER, "no browser is installed")
     def test_translates_what_a_link_brings(self):
