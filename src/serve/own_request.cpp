@@ -156,7 +156,7 @@ void read_parameter(Request& request, std::span<const Parameter<Request>> parame
   fail("there is no parameter '{}'{}", name, near.empty() ? "" : ", did you mean " + near + "?");
 }
 
-// As the command line does, where a parameter has no effect.
+// As the command line does, where a parameter has no effect or contradicts another one.
 void check_effects(const SearchOptions& search, const json& fields) {
   const auto changed = [&](const char* name, double otherwise) {
     return fields.contains(name) && fields[name] != json(otherwise);
@@ -164,6 +164,14 @@ void check_effects(const SearchOptions& search, const json& fields) {
   const SearchOptions standard;
   require(search.length_penalty == 0 || !changed("normalize", 0),
           "length_penalty and normalize {} are two ways to divide scores by length: give one", search.normalize);
+  require(
+      search.word_penalty == 0 || search.normalize != 1 || search.length_penalty > 0,
+      "word_penalty {} has no effect with normalize 1, where it adds the same number to every score: give normalize "
+      "another value, such as 0",
+      search.word_penalty);
+  require(search.max_length_factor == 0 || search.min_length_factor <= search.max_length_factor,
+          "min_length_factor {} is more than max_length_factor {} allows", search.min_length_factor,
+          search.max_length_factor);
   require(search.sampling != Sampling::none || !changed("temperature", standard.temperature),
           "temperature {} is for sampling, which is not given", search.temperature);
   require(search.sampling == Sampling::topk || !changed("sampling_pieces", standard.sampling_pieces),

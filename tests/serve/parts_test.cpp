@@ -122,6 +122,8 @@ TEST(TranslateRequest, IsRefusedWithTheReason) {
   EXPECT_THAT(refusal_of({{"text", "a"}, {"beam_size", 2}, {"n_best", 3}}), HasSubstr("more than beam_size"));
   EXPECT_THAT(refusal_of({{"text", "a"}, {"sampling", "best"}}), HasSubstr("full, topk, nucleus"));
   EXPECT_THAT(refusal_of({{"text", "a"}, {"min_length_factor", 11}}), HasSubstr("expected 0 to 10"));
+  EXPECT_EQ(refusal_of({{"text", "a"}, {"min_length_factor", 2}, {"max_length_factor", 1}}),
+            "min_length_factor 2 is more than max_length_factor 1 allows");
   EXPECT_THAT(refusal_of({{"text", "a"}, {"rule", "moses"}}), HasSubstr("auto, marian, huggingface"));
   EXPECT_THAT(refusal_of({{"text", {"a", "b"}}, {"stream", true}}), HasSubstr("one text"));
 }
@@ -140,6 +142,11 @@ TEST(TranslateRequest, IsRefusedWhereAParameterHasNoEffect) {
   EXPECT_EQ(refusal({{"length_penalty", 0.6}, {"normalize", 1}}),
             "length_penalty and normalize 1 are two ways to divide scores by length: give one");
   EXPECT_EQ(refusal({{"length_penalty", 0.6}, {"normalize", 0}}), "");
+  EXPECT_EQ(refusal({{"word_penalty", -1000}}),
+            "word_penalty -1000 has no effect with normalize 1, where it adds the same number to every score: give "
+            "normalize another value, such as 0");
+  EXPECT_EQ(refusal({{"word_penalty", 1}, {"normalize", 0}}), "");
+  EXPECT_EQ(refusal({{"word_penalty", 1}, {"length_penalty", 0.6}}), "");
   EXPECT_EQ(refusal({{"length_penalty", 0}, {"normalize", 0.5}}), "");
 }
 
