@@ -305,8 +305,8 @@ void HttpConnection::refuse_late_request() {
 }
 
 void HttpConnection::give_up_answer() {
-  if (answer_)
-    answer_->give_up(busy_response(503, fmt::format("this took more than {} s", all_.limits.request_seconds)));
+  if (const auto answer = answer_)  // which lives on if that closes the connection
+    answer->give_up(busy_response(503, fmt::format("this took more than {} s", all_.limits.request_seconds)));
 }
 
 // What the system takes at once, as most answers, needs no deadline.
