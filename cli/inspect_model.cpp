@@ -140,10 +140,11 @@ void add_generation(FactPage& page, const ModelConfig& c, const Vocabularies& v)
   const GenerationConfig& g = c.generation;
   if (g.source_language != SourceLanguage::none)
     page.fact("from language", language_in_words(v.source, g.source_language_id));
+  const bool in_source = g.target_language == TargetLanguage::source;
   if (g.target_language != TargetLanguage::none)
-    page.fact("into language", g.target_language == TargetLanguage::source && g.target_language_id < 0
+    page.fact("into language", in_source && g.target_language_id < 0
                                    ? "at the beginning of a line, >>fra<<"
-                                   : language_in_words(v.target, g.target_language_id));
+                                   : language_in_words(in_source ? v.source : v.target, g.target_language_id));
   if (g.search_rule != SearchRule::marian) page.fact("search", fmt::format("as {}", name_of(g.search_rule)));
 }
 

@@ -48,6 +48,12 @@ Ids ids_of(const std::vector<std::string>& pieces, const std::string& name) {
   return ids;
 }
 
+// The ">>fra<<" with which a line begins; empty: none.
+std::string_view leading_language(std::string_view line) {
+  const size_t end = line.starts_with(">>") ? line.find("<<") : line.npos;
+  return end == line.npos ? "" : line.substr(0, end + 2);
+}
+
 // How a piece appears in text and in ids.
 enum class Role : uint8_t { ordinary, byte, unknown, control, special };
 
@@ -163,11 +169,6 @@ class ListedModel : public PieceModel {
 };
 
 }  // namespace
-
-std::string_view leading_language(std::string_view line) {
-  const size_t end = line.starts_with(">>") ? line.find("<<") : line.npos;
-  return end == line.npos ? "" : line.substr(0, end + 2);
-}
 
 void fill_up(ListedVocabulary& v, int size) {
   for (auto id = int32_t(v.pieces.size()); id < size; ++id) {

@@ -25,9 +25,6 @@ struct ListedVocabulary {
   std::string model_name = {};           // what messages call the model; empty: as the vocabulary
 };
 
-/// The ">>fra<<" with which a line begins; empty: none.
-std::string_view leading_language(std::string_view line);
-
 /// Extends the list to the number of rows of a model; the added pieces are never used.
 void fill_up(ListedVocabulary& vocabulary, int size);
 

@@ -39,13 +39,14 @@ int first_segment(const Vocabulary& vocabulary, std::span<const int32_t> ids, in
 Segments split_long(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest) {
   invariant(longest >= 1, "a segment has room for a piece");
   if (int64_t(ids.size()) <= longest) return ids.empty() ? Segments() : Segments{{ids.begin(), ids.end()}};
-  const auto language = ids.first(longest > 1 && names_target(vocabulary.piece(ids[0])) ? 1 : 0);
-  longest -= int(language.size());
-  ids = ids.subspan(language.size());
+  auto tags = leading_tags(vocabulary, ids);
+  if (int64_t(tags.size()) >= longest) tags = {};
+  longest -= int(tags.size());
+  ids = ids.subspan(tags.size());
   Segments segments;
   while (!ids.empty()) {
     const auto part = ids.first(ids.size() > size_t(longest) ? first_segment(vocabulary, ids, longest) : ids.size());
-    auto& segment = segments.emplace_back(language.begin(), language.end());
+    auto& segment = segments.emplace_back(tags.begin(), tags.end());
     segment.insert(segment.end(), part.begin(), part.end());
     ids = ids.subspan(part.size());
   }

@@ -7,8 +7,9 @@
 namespace dragoman {
 
 /// Splits pieces into segments of at most `longest`, to be translated separately. A segment ends at the last sentence
-/// end in its second half, else at the last space there, else after `longest` pieces. If the first piece names the
-/// language to translate into (`>>fra<<`), each segment begins with it, unless `longest` is 1.
+/// end in its second half, else at the last space there, else after `longest` pieces. If the line begins with the
+/// language to translate into (leading_tags() in interop/languages.h), so does each segment, unless `longest` leaves no
+/// room.
 std::vector<std::vector<int32_t>> split_long(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest);
 
 }  // namespace dragoman

@@ -43,9 +43,10 @@ Wanted wanted(const TranslateOptions& options, const SearchOptions& search) {
   return shown ? Wanted::log_probs : Wanted::pieces;
 }
 
-// The piece that names the language to translate into; -1: the source does not begin with one.
-int32_t language_of(const Vocabulary& vocabulary, std::span<const int32_t> source) {
-  return !source.empty() && names_target(vocabulary.piece(source[0])) ? source[0] : -1;
+// A copy of leading_tags().
+std::vector<int32_t> tags_of(const Vocabulary& vocabulary, std::span<const int32_t> source) {
+  const auto tags = leading_tags(vocabulary, source);
+  return {tags.begin(), tags.end()};
 }
 
 // Not every vocabulary ignores all of these characters.
@@ -182,10 +183,10 @@ void Translator::take(Chunk chunk) {
 Translator::Ticket Translator::submit(TextRequest request, Done done, Failed failed) {
   validate(request.search);
   if (request.alignment) require_cross_attention(first_.model->config());
-  clean_utf8(request.text), clean_utf8(request.prefix);
+  for (std::string* text : {&request.text, &request.prefix, &request.language}) clean_utf8(*text);
   auto source = ids_of(vocabularies_.source, request.text);
-  const auto told = language_of(vocabularies_.source, ids_of(vocabularies_.source, request.language));
-  const bool adds_language = begin_with(told, source);
+  const auto told = tags_of(vocabularies_.source, ids_of(vocabularies_.source, request.language));
+  const bool adds_tags = begin_with(told, source);
   auto sentences = segments_of(source, ids_of(vocabularies_.target, request.prefix), request.line, 0);
   for (Sentence& sentence : sentences) sentence.constraints = request.constraints;
   Text text{.search = std::make_shared<const SearchOptions>(request.search),
@@ -193,7 +194,7 @@ Translator::Ticket Translator::submit(TextRequest request, Done done, Failed fai
             .alignment = {request.alignment ? AlignmentStyle::hard : AlignmentStyle::none},
             .partial = std::move(request.partial)};
   if (request.alignment && !options_.no_spm_encode && !is_blank(request.text))
-    text.ranges = ranges_of(request.text, sentences, adds_language);
+    text.ranges = ranges_of(request.text, sentences, adds_tags);
   auto pending = std::make_unique<Pending>(Pending{std::move(text), std::move(done), std::move(failed)});
   const Ticket ticket = ++last_ticket_;
   Text& queued = requests_.emplace(ticket, std::move(pending)).first->second->text;
@@ -276,8 +277,8 @@ Search::Partial Translator::report_beginning(Text& text, size_t sentence) const 
 
 std::vector<Sentence> Translator::sentences_of(Chunk chunk) {
   auto& ids = chunk.source;
-  if (segment_ == 0) language_ = language_of(vocabularies_.source, ids);
-  begin_with(language_, ids);
+  if (segment_ == 0) tags_ = tags_of(vocabularies_.source, ids);
+  begin_with(tags_, ids);
   auto sentences = segments_of(ids, std::move(chunk.prefix), line_, segment_);
   if (sentences.size() > 1) warn_of_segments(ids.size());
   warn_of_length(std::min(ids.size(), size_t(longest_segment_)));
@@ -296,20 +297,22 @@ std::vector<Sentence> Translator::segments_of(const std::vector<int32_t>& source
 }
 
 // Whether the source has to be told the language, which a line may name only once for all its parts.
-bool Translator::begin_with(int32_t language, std::vector<int32_t>& source) const {
-  if (language < 0 || source.empty() || language_of(vocabularies_.source, source) >= 0) return false;
-  source.insert(source.begin(), language);
+bool Translator::begin_with(const std::vector<int32_t>& tags, std::vector<int32_t>& source) const {
+  if (tags.empty() || source.empty() || !leading_tags(vocabularies_.source, source).empty()) return false;
+  source.insert(source.begin(), tags.begin(), tags.end());
   return true;
 }
 
-// Languages that are added to a segment come from nowhere in the text.
+// Tags that are added to a segment come from nowhere in the text.
 std::vector<ByteRange> Translator::ranges_of(std::string_view text, std::span<const Sentence> sentences,
-                                             bool adds_language) const {
+                                             bool adds_tags) const {
   std::vector<ByteRange> ranges = vocabularies_.source.encode_with_offsets(text).ranges;
-  const int32_t language = sentences.empty() ? -1 : language_of(vocabularies_.source, sentences[0].source);
+  const auto tags =
+      sentences.empty() ? std::span<const int32_t>() : leading_tags(vocabularies_.source, sentences[0].source);
   ptrdiff_t at = 0;
-  for (size_t i = 0; i < sentences.size() && language >= 0; at += std::ssize(sentences[i++].source))
-    if (sentences[i].source[0] == language && (i > 0 || adds_language)) ranges.insert(ranges.begin() + at, ByteRange{});
+  for (size_t i = 0; i < sentences.size() && !tags.empty(); at += std::ssize(sentences[i++].source))
+    if ((i > 0 || adds_tags) && std::ranges::equal(leading_tags(vocabularies_.source, sentences[i].source), tags))
+      ranges.insert(ranges.begin() + at, tags.size(), ByteRange{});
   return ranges;
 }
 

@@ -21,7 +21,7 @@ struct TextRequest {
   std::string text;  // one line
   SearchOptions search = {};
   std::string prefix = "";    // forced beginning of the translation
-  std::string language = "";  // to translate into, such as ">>fra<<", if the text names none and the vocabulary has it
+  std::string language = "";  // a text that may begin with the language to translate into, if `text` names none
   Wanted wanted = Wanted::log_probs;
   bool alignment = false;        // compute the alignment of source and target tokens, also as links
   Constraints constraints = {};  // for each segment of a long text
@@ -121,9 +121,8 @@ class Translator {
   std::vector<Sentence> sentences_of(Chunk chunk);
   std::vector<Sentence> segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix, uint64_t line,
                                     uint64_t first_segment) const;
-  bool begin_with(int32_t language, std::vector<int32_t>& source) const;
-  std::vector<ByteRange> ranges_of(std::string_view text, std::span<const Sentence> sentences,
-                                   bool adds_language) const;
+  bool begin_with(const std::vector<int32_t>& tags, std::vector<int32_t>& source) const;
+  std::vector<ByteRange> ranges_of(std::string_view text, std::span<const Sentence> sentences, bool adds_tags) const;
   std::vector<int32_t> ids_of(const Vocabulary& vocabulary, std::string_view text) const;
   std::vector<int32_t> encode(const Vocabulary& vocabulary, std::string_view text) const;
   void warn_of_length(size_t pieces);
@@ -148,7 +147,7 @@ class Translator {
   std::map<Ticket, std::unique_ptr<Pending>> requests_;
   Ticket last_ticket_ = 0;
   uint64_t line_ = 0, segment_ = 0;  // of the next text in this run
-  int32_t language_ = -1;            // that the line of the next text has named
+  std::vector<int32_t> tags_;        // with which the line of the next text began
   const int longest_source_;         // that all models were trained on; 0: unknown
   int64_t beyond_training_ = 0;      // lines with longer sentences
   bool warned_ = false;              // of a line split into segments

@@ -10,9 +10,28 @@
 namespace dragoman {
 namespace {
 
+constexpr std::string_view blank = "▁";
+
+bool is_bracketed(std::string_view piece) {
+  return piece.size() > 2 && piece.starts_with('<') && piece.find('>') == piece.size() - 1;
+}
+
+bool names_opus_target(std::string_view piece) { return piece.starts_with(">>") && piece.ends_with("<<"); }
+
+// Whether a piece names the language to translate into and begins the source.
+bool names_target(std::string_view piece) {
+  return names_opus_target(piece) || (piece.starts_with("<2") && is_bracketed(piece));
+}
+
+// Whether a piece may stand before the language, such as `<news>`.
+bool is_symbol(const Vocabulary& v, int32_t id) {
+  return is_bracketed(v.piece(id)) && !v.is_special(id) && !v.is_byte(id);
+}
+
 // The short form may also be an ordinary piece: "it" is a word.
 std::optional<int32_t> id_of(const Vocabulary& v, const std::string& language) {
-  for (const std::string& piece : {fmt::format("__{}__", language), fmt::format(">>{}<<", language), language})
+  for (const std::string& piece :
+       {fmt::format("__{}__", language), fmt::format(">>{}<<", language), fmt::format("<2{}>", language), language})
     for (int32_t id = 0; id < v.size(); ++id)
       if (v.piece(id) == piece && (v.is_control(id) || names_language(piece) || names_target(piece))) return id;
   return std::nullopt;
@@ -21,7 +40,22 @@ std::optional<int32_t> id_of(const Vocabulary& v, const std::string& language) {
 int known(const Vocabulary& v, const std::string& language, const char* side, const std::string& where) {
   if (const auto id = id_of(v, language)) return *id;
   throw Error(fmt::format("--{}-lang {}: {} has no piece that names this language", side, language, where),
-              "languages are named as in the model: fr for __fr__, fra_Latn, fr_XX, or fra for >>fra<<");
+              "languages are named as in the model: fr for __fr__, fra_Latn, fr_XX, fra for >>fra<<, or fr for <2fr>");
+}
+
+bool has_tags(const Vocabulary& source) {
+  for (int32_t id = 0; id < source.size(); ++id)
+    if (names_target(source.piece(id))) return true;
+  return false;
+}
+
+void set_target(GenerationConfig& g, const Vocabularies& v, const std::string& language, const std::string& where) {
+  const bool in_source = g.target_language == TargetLanguage::source;
+  g.target_language_id = known(in_source ? v.source : v.target, language, "target", where);
+  if (!in_source) return;
+  const std::vector<int32_t> written = v.source.encode(v.source.piece(g.target_language_id));
+  const auto tags = leading_tags(v.source, written);
+  g.target_language_blank_id = tags.size() == 2 ? tags[0] : -1;
 }
 
 }  // namespace
@@ -31,12 +65,22 @@ bool names_language(const std::string& piece) {
   return piece.size() <= 8 && std::regex_match(piece, form);
 }
 
-bool names_target(std::string_view piece) { return piece.starts_with(">>") && piece.ends_with("<<"); }
-
 bool has_languages_in_source(const Vocabulary& source) {
   for (int32_t id = 0; id < source.size(); ++id)
-    if (names_target(source.piece(id))) return true;
+    if (names_opus_target(source.piece(id))) return true;
   return false;
+}
+
+std::span<const int32_t> leading_tags(const Vocabulary& vocabulary, std::span<const int32_t> source) {
+  size_t tags = 0;
+  for (size_t at = 0; at < source.size(); ++at) {
+    const std::string& piece = vocabulary.piece(source[at]);
+    if (names_target(piece))
+      tags = at + 1;
+    else if (piece != blank && !is_symbol(vocabulary, source[at]))
+      break;
+  }
+  return source.first(tags);
 }
 
 void set_languages(ModelConfig& config, const Vocabularies& v, const Languages& languages, const std::string& where) {
@@ -47,10 +91,11 @@ void set_languages(ModelConfig& config, const Vocabularies& v, const Languages& 
     g.source_language_id = known(v.source, languages.source, "source", where);
   }
   if (!languages.target.empty()) {
+    if (g.target_language == TargetLanguage::none && config.type != ModelType::decoder_only && has_tags(v.source))
+      g.target_language = TargetLanguage::source;
     require(g.target_language != TargetLanguage::none, "--target-lang {}: {} takes no target language",
             languages.target, where);
-    g.target_language_id =
-        known(g.target_language == TargetLanguage::source ? v.source : v.target, languages.target, "target", where);
+    set_target(g, v, languages.target, where);
   }
 }
 

@@ -25,6 +25,7 @@ constexpr std::string_view expressible_in_onnx[] = {"decoder_heads",
                                                     "decoder_start",
                                                     "target_language",
                                                     "target_language_id",
+                                                    "target_language_blank_id",
                                                     "suppressed_ids",
                                                     "search_rule"};
 
@@ -207,10 +208,11 @@ void write_onnx(const ModelFile& model, const std::string& path) {
   if (!sinusoids_added(c.positions) && c.positions != Positions::learned && c.positions != Positions::none)
     refuse("positions", name_of(c.positions), "sinusoidal, interleaved, learned, none");
   if (c.generation.target_language == TargetLanguage::source && c.generation.target_language_id >= 0)
-    throw Error(fmt::format("{}: its 'target_language_id' names a piece before each source, which the files of "
-                            "MarianTokenizer cannot express",
-                            model.tensors().path()),
-                "write the model that it was converted from, without --target-lang, and begin each line with >>fra<<");
+    throw Error(
+        fmt::format("{}: its 'target_language_id' names a piece before each source, which the files of "
+                    "MarianTokenizer cannot express",
+                    model.tensors().path()),
+        "write the model that it was converted from, without --target-lang, and begin each line with the language");
   if (c.norm_kind == NormKind::batch) refuse("norm_kind", name_of(c.norm_kind), "layer, rms");
   OutputFolder folder(path);
   write_encoder(model, folder.file("encoder_model.onnx"));

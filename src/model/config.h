@@ -173,7 +173,8 @@ struct GenerationConfig {
   TargetLanguage target_language = TargetLanguage::none;
   int source_language_id = -1;  // the pieces that name the languages; -1: unknown
   int target_language_id = -1;
-  std::vector<int> suppressed;  // pieces that are never generated, besides bos, pad and unk
+  int target_language_blank_id = -1;  // a piece before that of TargetLanguage::source, ▁; -1: none
+  std::vector<int> suppressed;        // pieces that are never generated, besides bos, pad and unk
   SearchRule search_rule = SearchRule::marian;
 };
 

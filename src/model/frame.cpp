@@ -26,8 +26,10 @@ SentenceFrame source_frame(const ModelConfig& config) {
   SentenceFrame frame{.alone = config.special.eos};
   if (g.source_bos) frame.before.push_back(config.special.bos);
   // An OPUS-MT model of one language pair names none, and a text may begin with its own language piece.
-  if (g.target_language == TargetLanguage::source && g.target_language_id >= 0)
+  if (g.target_language == TargetLanguage::source && g.target_language_id >= 0) {
+    if (g.target_language_blank_id >= 0) frame.before.push_back(g.target_language_blank_id);
     frame.before.push_back(g.target_language_id);
+  }
   if (g.source_language == SourceLanguage::first)
     frame.before.push_back(known_language(g.source_language_id, "source"));
   if (g.source_eos) frame.after.push_back(config.special.eos);

@@ -22,6 +22,10 @@ std::span<const ConfigField> generation_fields() {
        .member = [](C& c) { return member(c.generation.target_language_id); },
        .bounds = {-1, 1e9},
        .since_first = false},
+      {.key = "target_language_blank_id",
+       .member = [](C& c) { return member(c.generation.target_language_blank_id); },
+       .bounds = {-1, 1e9},
+       .since_first = false},
       {.key = "suppressed_ids", .member = [](C& c) { return member(c.generation.suppressed); }, .since_first = false},
       {.key = "search_rule", .member = [](C& c) { return member(c.generation.search_rule); }, .since_first = false},
   };

@@ -225,7 +225,8 @@ void check_special_ids(const ModelConfig& c) {
                                                   {"eos_id", c.special.eos},
                                                   {"pad_id", c.special.pad},
                                                   {"source_language_id", g.source_language_id},
-                                                  {"target_language_id", g.target_language_id}};
+                                                  {"target_language_id", g.target_language_id},
+                                                  {"target_language_blank_id", g.target_language_blank_id}};
   for (const int id : g.suppressed) ids.emplace_back("suppressed_ids", id);
   for (const auto& [name, id] : ids)
     require(id < pieces, "{} is {}, but the vocabulary has {} pieces", name, id, pieces);

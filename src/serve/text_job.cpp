@@ -6,12 +6,15 @@
 #include "base/log.h"
 #include "base/new_thread.h"
 #include "tensor/arena.h"
-#include "vocab/listed_vocabulary.h"
 
 namespace dragoman {
 namespace {
 
-constexpr size_t longest_code = 32;  // bytes of ">>zho_Hans<<" and the like
+// What may hold the tags of a sentence (leading_tags() in interop/languages.h).
+std::string beginning_with_tags(const std::string& sentence) {
+  constexpr size_t longest = 64;  // bytes of "<2zh_Hans>" and the like
+  return sentence.starts_with('<') || sentence.starts_with(">>") ? sentence.substr(0, longest) : "";
+}
 
 HttpResponse failure_response(const std::exception_ptr& error) {
   try {
@@ -51,8 +54,7 @@ class Texts {
     std::vector<std::string> all;
     for (const Document& text : documents_) {
       if (text.sentences().empty()) continue;
-      const std::string_view language = leading_language(text.sentences()[0]);
-      all.resize(all.size() + text.sentences().size(), std::string(language.size() <= longest_code ? language : ""));
+      all.resize(all.size() + text.sentences().size(), beginning_with_tags(text.sentences()[0]));
     }
     return all;
   }

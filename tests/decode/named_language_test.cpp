@@ -14,8 +14,9 @@ using testing::IsEmpty;
 class NamedLanguage : public testing::Test {
  protected:
   NamedLanguage() {
-    ListedVocabulary words{.special = {.unk = 0, .eos = 1},
-                           .pieces = {"<unk>", "</s>", ">>fra<<", ">>deu<<", "a", "red", "house", "the", "book"}};
+    ListedVocabulary words{
+        .special = {.unk = 0, .eos = 1},
+        .pieces = {"<unk>", "</s>", ">>fra<<", ">>deu<<", "a", "red", "house", "the", "book", "▁", "<2fr>"}};
     while (int(words.pieces.size()) < tiny_vocabulary().size())
       words.pieces.push_back(fmt::format("w{}", words.pieces.size()));
     const Vocabulary both = Vocabulary::from_list(std::move(words), "words");
@@ -45,6 +46,13 @@ TEST_F(NamedLanguage, CountsForAllSegmentsOfALine) {
             translated(">>fra<< a red") + ' ' + translated(">>fra<< house the") + ' ' + translated(">>fra<< book"));
 }
 
+TEST_F(NamedLanguage, MayBeAProtectedSymbolAfterABlank) {
+  EXPECT_NE(translated("▁ <2fr> a"), translated("a"));
+  EXPECT_EQ(translated("▁ <2fr> a red"), translated("▁ <2fr> a") + ' ' + translated("▁ <2fr> red"));
+  EXPECT_EQ(answer({.text = "house", .language = "▁ <2fr> a red"}).text, translated("▁ <2fr> house"));
+  EXPECT_EQ(answer({.text = "house", .language = "a <2fr>"}).text, translated("house"));
+}
+
 TEST_F(NamedLanguage, CountsForAllThatIsReadOfALine) {
   const std::vector<std::pair<std::string, bool>> parts = {
       {">>fra<< a red", true}, {"house the", false}, {"house the", false}};
@@ -67,12 +75,16 @@ TEST_F(NamedLanguage, MayBeThatOfARequestIfTheTextNamesNone) {
   EXPECT_EQ(answer({.text = "", .language = ">>fra<<"}).text, "");
 }
 
-TEST_F(NamedLanguage, LeavesLinksWithTheWordsOfTheText) {
-  const std::string first = ">>fra<< a red ";
+class LinksAfterALanguage : public NamedLanguage, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Named, LinksAfterALanguage, testing::Values(">>fra<< a red ", "▁ <2fr> a "));
+
+TEST_P(LinksAfterALanguage, AreWithTheWordsOfTheText) {
+  const std::string first = GetParam();
+  const bool is_one_piece = first.starts_with('>');
   std::vector<ByteRange> expected, found;
-  for (int word = 10; word < 50; ++word) {
-    const std::string second = fmt::format("w{} w{}", word, word + 100);
-    for (const Link& link : answer({.text = second, .language = ">>fra<<", .alignment = true}).links)
+  for (int word = 12; word < 50; ++word) {
+    const std::string second = fmt::format("w{}", word) + (is_one_piece ? fmt::format(" w{}", word + 100) : "");
+    for (const Link& link : answer({.text = second, .language = first, .alignment = true}).links)
       expected.push_back({link.source.begin + first.size(), link.source.end + first.size()});
     for (const Link& link : answer({.text = first + second, .alignment = true}).links)
       if (link.source.begin >= first.size()) found.push_back(link.source);

@@ -1,12 +1,18 @@
 #include "interop/languages.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "model/frame.h"
+#include "tests/temporary_folder.h"
+#include "tests/vocab/travel_text.h"
 #include "vocab/listed_vocabulary.h"
+#include "vocab/training.h"
 
 namespace dragoman {
 namespace {
+
+using testing::HasSubstr;
 
 // The pieces of words come first in a vocabulary.
 TEST(Languages, AreNotMistakenForWords) {
@@ -23,6 +29,60 @@ TEST(Languages, AreNotMistakenForWords) {
   EXPECT_EQ(id_of("fra"), 5);
   for (const int id : {4, 5, 6, 7}) EXPECT_EQ(id_of(v.piece(id)), id);
   for (const char* none : {"klingon", "</s>", "la"}) EXPECT_THROW(id_of(none), Error) << none;
+}
+
+class Tags : public testing::Test {
+ protected:
+  ModelConfig told(const std::string& language, ModelType type = ModelType::transformer) const {
+    ModelConfig config{.type = type, .special = {.unk = 1, .eos = 0}};
+    set_languages(config, {v, v}, {"", language}, "the model");
+    return config;
+  }
+  std::string error_of(const std::string& language, ModelType type) const {
+    try {
+      told(language, type);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  }
+
+  static Vocabulary learned() {
+    const TemporaryFolder folder;
+    std::string text;
+    for (const std::string& line : travel_text()) text += line + '\n';
+    const std::string model = folder / "v.spm";
+    train_vocabulary({.inputs = {folder.make("text", text)},
+                      .model = model,
+                      .size = 380,
+                      .protected_symbols = {"<2de>", ">>fra<<", "<news>"}});
+    return Vocabulary::load(model);
+  }
+
+  const Vocabulary v = learned();
+};
+
+TEST_F(Tags, AreTheFirstPiecesOfALine) {
+  const auto tags = [&](const std::string& line) { return v.decode(leading_tags(v, v.encode(line))); };
+  for (const std::string tag : {"<2de>", ">>fra<<", "<news> <2de>", "<2de>"}) EXPECT_EQ(tags(tag + " Where?"), tag);
+  EXPECT_EQ(tags("<2de> <news> Where?"), "<2de>");
+  for (const std::string line : {"Where? <2de>", "<news> Where?", "<2fr> Where?", "", "<unk> <2de>"})
+    EXPECT_EQ(tags(line), "") << line;
+}
+
+// As if each line began with the tag.
+TEST_F(Tags, AreTargetLanguages) {
+  for (const auto& [language, tag] : {std::pair("de", "<2de>"), {"<2de>", "<2de>"}, {"fra", ">>fra<<"}}) {
+    const ModelConfig config = told(language);
+    const ModelConfig untold{.special = config.special};
+    EXPECT_EQ(source_frame(config).around(v.encode("Where?")),
+              source_frame(untold).around(v.encode(fmt::format("{} Where?", tag))))
+        << language;
+    EXPECT_TRUE(target_frame(config).before.empty());
+  }
+  EXPECT_THAT(error_of("klingon", ModelType::transformer), HasSubstr("has no piece that names this language"));
+  EXPECT_THAT(error_of("news", ModelType::transformer), HasSubstr("has no piece that names this language"));
+  EXPECT_THAT(error_of("de", ModelType::decoder_only), HasSubstr("takes no target language"));
 }
 
 }  // namespace

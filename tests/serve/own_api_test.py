@@ -14,7 +14,7 @@ import unittest
 
 import serve_case
 from serve_case import Served, run, serving, translated
-from toy_server import LINES
+from toy_server import LINES, SMALL
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
@@ -124,6 +124,26 @@ class OneOfSeveralLanguages(unittest.TestCase):
             self.assertNotEqual(into_german, into_any)
             self.assertEqual(scores(" ".join([named[0]] + sentences[1:])), into_german)
             self.assertEqual(scores("\n".join([named[0]] + sentences[1:]), *sentences), into_german + into_any)
+
+
+class ProtectedTag(unittest.TestCase):
+    """By a model of our own in which <2xx> is a protected symbol, before which the vocabulary puts a blank."""
+
+    def test_counts_for_all_sentences_of_the_text_that_names_it(self):
+        folder = serve_case.FOLDER
+        (folder / "tagged").write_text("".join(f"<2{way}> {line}\n" for line in LINES for way in ("up", "lo")))
+        (folder / "cased").write_text("".join(f"{line.upper()}\n{line}\n" for line in LINES))
+        run("train", "-t", "tagged", "cased", "-v", "tags.spm", "tags.spm", "-m", "tags.safetensors", *SMALL,
+            "--dim-vocabs", 320, "--protected-symbols", "<2up>", "<2lo>")
+        named = [f"<2up> {line}." for line in LINES[:3]]
+        with serving(models=("tags.safetensors",)) as server:
+            def scores(*texts):
+                answers = server.json("POST", "/v1/translate", {"text": texts, "scores": True})["translations"]
+                return [s["hypotheses"][0]["log_prob"] for answer in answers for s in answer["sentences"]]
+
+            text = "\n".join([named[0]] + [f"{line}." for line in LINES[1:3]])
+            self.assertEqual(scores(text), scores(*named))
+            self.assertNotEqual(scores(text), scores(*[named[0]] + [f"{line}." for line in LINES[1:3]]))
 
 
 class ScoresOfSeveralLanguages(unittest.TestCase):
