@@ -287,10 +287,15 @@ void check_sampling(O& o, const Given& given, Findings& findings) {
   }
   findings.attempt([&] { read_sampling(o); });
   const int drawn = resolved(o).beam_size;
-  if (given.changed("beam-size") && o.beam_size > drawn)
-    findings.add(Error(
-        fmt::format("--beam-size {} contradicts --output-sampling, which samples instead of searching", o.beam_size),
-        "--n-best N draws N translations of a line"));
+  if (given.changed("beam-size") && o.beam_size > drawn) {
+    const std::string_view file = given.file_of("beam-size");
+    if (file.empty())
+      findings.add(Error(
+          fmt::format("--beam-size {} contradicts --output-sampling, which samples instead of searching", o.beam_size),
+          "leave out --beam-size; --n-best N draws N translations of a line"));
+    else
+      findings.ignore(fmt::format("beam-size ({})", file), "--output-sampling samples instead of searching");
+  }
   o.beam_size = drawn;
 }
 

@@ -26,6 +26,10 @@ void Findings::add_option(std::string_view name, const std::vector<std::string>&
   if (!foreign) return add_unread(Error(message, nearest));
   const std::string_view why = reason_to_ignore(*foreign, command_, words);
   if (why.empty()) return add(Error(message, std::string(foreign->answer)));
+  ignore(shown, why);
+}
+
+void Findings::ignore(const std::string& shown, std::string_view why) {
   auto same = std::ranges::find(ignored_, why, &Ignored::why);
   if (same == ignored_.end()) same = ignored_.insert(same, {why, {}});
   same->options.push_back(shown);

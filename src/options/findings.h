@@ -42,6 +42,9 @@ class Findings {
   void add_option(std::string_view name, const std::vector<std::string>& words, const std::string& message,
                   const std::string& shown, const std::string& nearest);
 
+  /// Notes that an option has no effect; `why` outlives the findings.
+  void ignore(const std::string& shown, std::string_view why);
+
   bool all_read() const { return all_read_; }
   bool empty() const { return problems_.empty(); }
 

@@ -69,9 +69,11 @@ struct Option {
   std::string choices;
   std::function<void(const Strings&)> set;
   std::function<Strings()> show;
-  Strings standard;     // the default, as show() prints it
-  bool given = false;   // on the command line or in a file
-  bool preset = false;  // changed by a preset, such as --task
+  Strings standard;       // the default, as show() prints it
+  bool given = false;     // on the command line or in a file
+  bool refused = false;   // given, but with a value that is no value of it
+  bool preset = false;    // changed by a preset, such as --task
+  std::string file = {};  // and line, if a file gives it: "tiny.yml:3"
 
   bool stands_alone() const { return boolean || !implicit.empty(); }
   bool takes_files() const;
@@ -100,6 +102,8 @@ class Given {
   bool operator()(std::string_view name) const;
   /// Given with a value other than the default: a complete configuration file also lists options with their defaults.
   bool changed(std::string_view name) const;
+  /// The file that gives it, and the line: "tiny.yml:3"; empty: none does, or the command line overrides it.
+  std::string_view file_of(std::string_view name) const;
   /// Changed, and not to 0 or false: an unsupported option may be given as off.
   bool turned_on(std::string_view name) const;
 

@@ -26,7 +26,8 @@ std::string without_unit(const std::string& word, std::string_view unit) {
 
 // An empty list in a file leaves an option with a single value unset.
 void set_value(Option& option, const Assignment& assignment) {
-  const auto& [words, where, refused] = assignment;
+  const Strings& words = assignment.words;
+  const std::string& where = assignment.where;
   if (!option.list && words.empty()) return;
   if (!option.list && words.size() > 1)
     throw Error(fmt::format("{} takes one value, found {}: {}", where, words.size(), fmt::join(words, " ")));
@@ -62,6 +63,8 @@ const Option& Given::option(std::string_view name) const {
 
 bool Given::operator()(std::string_view name) const { return option(name).given; }
 
+std::string_view Given::file_of(std::string_view name) const { return option(name).file; }
+
 bool Given::changed(std::string_view name) const {
   const Option& option = this->option(name);
   return option.given && option.show() != option.standard;
@@ -96,7 +99,7 @@ std::vector<std::string> all_names(const std::vector<Option>& options) {
 void take_foreign_values(Assignments& assignments, Findings& findings) {
   for (auto next = assignments.begin(); next != assignments.end();) {
     const auto at = next++;
-    auto& [words, where, refused] = at->second;
+    auto& [words, where, refused, file] = at->second;
     const ForeignValue* row = refused ? nullptr : foreign_value(at->first, words, findings.command());
     if (!row) continue;
     if (!row->answer.empty()) {
@@ -125,9 +128,9 @@ void assign_only(std::string_view name, Assignments& assignments, std::vector<Op
     if (option.name != name || found == assignments.end()) continue;
     Assignment& assignment = found->second;
     option.given = assignment.refused || !assignment.words.empty();
-    if (assignment.refused) continue;
-    assignment.refused = true;
-    findings.attempt([&] { set_value(option, assignment), assignment.refused = false; });
+    option.file = assignment.file;
+    option.refused = assignment.refused || !findings.attempt([&] { set_value(option, assignment); });
+    assignment.refused = option.refused;
   }
 }
 
@@ -138,7 +141,7 @@ void assign(Assignments& assignments, std::vector<Option>& options, Findings& fi
 void add_missing(const std::vector<Option>& options, Findings& findings) {
   for (const Option& option : options) {
     if (!option.required) continue;
-    if (option.given && option.show() == Strings{""})
+    if (option.given && !option.refused && option.show() == Strings{""})
       findings.add(Error(fmt::format("--{} is empty, expected {}", option.name, option.value)));
     if (option.given) continue;
     const std::string name =

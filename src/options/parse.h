@@ -12,7 +12,8 @@ namespace dragoman {
 struct Assignment {
   Strings words;
   std::string where;
-  bool refused = false;  // a problem is already reported, so the option does not count as missing
+  bool refused = false;   // a problem is already reported, so the option does not count as missing
+  std::string file = {};  // "tiny.yml:3"; empty: the command line gives it
 };
 using Assignments = std::map<std::string_view, Assignment>;  // by the option's long name
 

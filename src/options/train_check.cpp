@@ -122,12 +122,15 @@ void check_per_side(std::string_view option, size_t values, Findings& findings) 
   findings.expect(values <= 2, "--{} takes one number for both sides or one each, found {}", option, values);
 }
 
-void check_rereadable(const std::string& file) {
-  static constexpr auto read_again =
-      "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once";
-  static constexpr auto hint = "save its output to a file first";
-  if (file == "-") throw Error(fmt::format("{}, so none of them can be '-'", read_again), hint);
-  if (std::filesystem::is_fifo(file)) throw Error(fmt::format("{}, but {} is a pipe", read_again, file), hint);
+void check_rereadable(std::string_view option, const Strings& files, Findings& findings) {
+  static constexpr auto hint = "save the stream to a file, and name that";
+  for (const std::string& file : files) {
+    if (file == "-")
+      findings.add(Error(fmt::format("--{} - is stdin, but train reads it more than once", option), hint));
+    std::error_code unreadable;
+    if (std::filesystem::is_fifo(file, unreadable))
+      findings.add(Error(fmt::format("--{} {} is a pipe, but train reads it more than once", option, file), hint));
+  }
 }
 
 void check_data(TrainOptions& o, Findings& findings) {
@@ -146,8 +149,10 @@ void check_data(TrainOptions& o, Findings& findings) {
     check_pair("valid-sets", o.valid_sets, findings);
     findings.attempt([&] { require_one_side("valid-sets", o.valid_sets); });
   }
-  for (const auto& files : {o.train_sets, o.data_weighting, o.vocabs, o.valid_sets})
-    for (const auto& file : files) findings.attempt([&] { check_rereadable(file); });
+  check_rereadable("train-sets", o.train_sets, findings);
+  check_rereadable("data-weighting", o.data_weighting, findings);
+  check_rereadable("vocabs", o.vocabs, findings);
+  check_rereadable("valid-sets", o.valid_sets, findings);
   check_per_side("dim-vocabs", o.dim_vocabs.size(), findings);
   check_per_side("sentencepiece-alphas", o.sentencepiece_alphas.size(), findings);
   const bool joint = o.vocabs.size() == 2 && o.vocabs[0] == o.vocabs[1];

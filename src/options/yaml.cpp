@@ -117,7 +117,10 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
                                    fmt::format("{} ({}:{})", key, path, line), did_you_mean(key, all_names(options)));
       require(!read.contains(option->name), "{}: '{}' appears twice in the file", where, key);
       Assignment& assignment = read[option->name];
-      assignment = {.words = {}, .where = fmt::format("{}: {}", where, key), .refused = true};
+      assignment = {.words = {},
+                    .where = fmt::format("{}: {}", where, key),
+                    .refused = true,
+                    .file = fmt::format("{}:{}", path, line)};
       assignment.words = words_of(entry.second, assignment.where);
       assignment.refused = false;
       if (relative && option->takes_files()) make_relative_to(path, *option, assignment.words);

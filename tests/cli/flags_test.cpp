@@ -193,6 +193,12 @@ TEST(CommandLine, NamesTheNearestOfAnOptionThatDoesNotExist) {
   EXPECT_EQ(error_of({"-x"}), "there is no option -x | ");
 }
 
+TEST(CommandLine, TakesALongNameWithOneDashForAMistake) {
+  EXPECT_EQ(error_of({"-depth", "3"}), "there is no option -depth | write --depth");
+  EXPECT_EQ(error_of({"-layers=3", "x"}), "there is no option -layers | write --layers");
+  EXPECT_EQ(toy({"-files"}).file, "iles") << "a letter with its value";
+}
+
 TEST(CommandLine, SaysWhatToDoInsteadOfAMarianOptionThatIsNotNeeded) {
   EXPECT_THAT(error_of({"--workspace", "5000"}), HasSubstr("--workspace | memory is allocated as needed"));
 }
@@ -240,6 +246,23 @@ TEST(CommandLine, NamesARequiredOptionThatIsMissing) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(), "--model FILE is missing: the model");
+  }
+}
+
+TEST(CommandLine, SaysOnceThatARequiredOptionHasTwoValues) {
+  const Table<Needy> table{.about = {"needy", "s", "u", "t"},
+                           .flags = {{.name = "model",
+                                      .field = &Needy::model,
+                                      .value = "FILE",
+                                      .group = "G",
+                                      .help = "the model",
+                                      .required = true}}};
+  Needy options;
+  try {
+    parse(table, {"--model", "a", "b"}, options);
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "--model takes one value, found 2: a b");
   }
 }
 

@@ -22,6 +22,7 @@ PROVOKED = {
     "there is no command '…', only …": "trasnlate",
     "there is no command '…'": "generate",
     "there is no option --…": f"{TRAIN} -m new --lern-rate 1",
+    "there is no option -…": "translate -m m -quiet",
     "… problems with the options of dragoman …": "train",
     "--… '…' is not supported": "score -m m -t s t --summary ce-sum",
     "no option of dragoman … mentions '…'": "train --help elephant",
@@ -32,10 +33,8 @@ PROVOKED = {
     "--… is missing: …": "translate",
     "--… is empty, expected …": "translate -c nameless.yml",
     "--… takes two files, source and target, found …": "score -m m -t s",
-    "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once, so none of them can be '-'":
-        "train -t s - -v v v -m new",
-    "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once, but … is a pipe":
-        "train -t pipe t -v v v -m new",
+    "--… - is stdin, but train reads it more than once": "train -t s - -v v v -m new",
+    "--… … is a pipe, but train reads it more than once": "train -t pipe t -v v v -m new",
     "--train-sets takes two files for each corpus, source and target, found …": "train -t s t s -v v v -m new",
     "--valid-sets takes one file with --tsv, found …": "train -t columns --tsv -v v v -m new --valid-sets s t",
     "--train-sets takes one file with --tsv, found …": "score -m m -t s t --tsv",

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/translate_options.h"
@@ -58,6 +59,18 @@ TEST_F(Yaml, AListOnTheCommandLineReplacesThatOfTheFile) {
   TranslateCommandOptions options;
   parse(translate_table(), {"-m", "b", "-c", file("a.yml", "model: [a1, a2]")}, options);
   EXPECT_THAT(options.models, ElementsAre("b"));
+}
+
+TEST_F(Yaml, ABeamOfTheFileIsIgnoredWhereTheCommandLineSamples) {
+  const auto config = file("a.yml", "n-best: 2\nbeam-size: 6\n");
+  std::string said;
+  const LogSink sink = [&](LogLevel, std::string_view message) { said += message; };
+  const LogScope scope(&sink);
+  TranslateCommandOptions options;
+  parse(translate_table(), {"-m", "x", "-c", config, "--output-sampling"}, options);
+  EXPECT_EQ(options.beam_size, 2);
+  EXPECT_EQ(said, fmt::format("beam-size ({}:2) is ignored: --output-sampling samples instead of searching", config));
+  EXPECT_THROW(parse(translate_table(), {"-m", "x", "-c", config, "--output-sampling", "-b", "5"}, options), Error);
 }
 
 TEST_F(Yaml, AnEmptyFileSaysNothing) {
