@@ -154,10 +154,14 @@ class CommandLine {
   }
 
   void finish_unknown() {
-    const std::string message = fmt::format("there is no option {}", shown_);
+    const std::string name = shown_, message = fmt::format("there is no option {}", name);
     for (const std::string& word : words_) shown_ += " " + word;
+    const Strings typed = words_;
     if (words_.empty()) words_ = {"true"};
-    findings_.add_option(unknown_, words_, message, shown_, did_you_mean(unknown_, all_names(options_), "--"));
+    if (const Foreign* row = renamed_option(unknown_, words_, about_.name))
+      assignments_[row->names] = {.words = typed, .where = name};
+    else
+      findings_.add_option(unknown_, words_, message, shown_, did_you_mean(unknown_, all_names(options_), "--"));
     unknown_.clear();
     words_.clear();
   }

@@ -79,6 +79,11 @@ std::string_view reason_to_ignore(const Foreign& option, std::string_view comman
   return option.ignored == any_value ? option.answer : "";
 }
 
+const Foreign* renamed_option(std::string_view name, const std::vector<std::string>& words, std::string_view command) {
+  const Foreign* row = foreign_option(name, command);
+  return row && !row->becomes.empty() && reason_to_ignore(*row, command, words).empty() ? row : nullptr;
+}
+
 // A blank in a pattern ends a word, but a blank in a file name does not.
 const ForeignValue* foreign_value(std::string_view option, const std::vector<std::string>& words,
                                   std::string_view command) {

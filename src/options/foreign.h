@@ -21,6 +21,8 @@ struct Foreign {
   std::string_view ignored = "";   // the values with which they are ignored, commas between; any_value: all;
                                    // "false" always is, unless "true" is one of them
   std::string_view commands = "";  // of dragoman, blanks between; none: all
+  std::string_view becomes = "";   // our option that takes its value N, if that is not ignored, …
+  std::string_view unit = "";      // … as N with this unit
 };
 
 /// A value that only the other toolkit accepts for an option of the same name.
@@ -61,6 +63,9 @@ std::string_view foreign_program(std::string_view name);
 /// Why a command that corresponds to one of the other toolkit's may ignore the option; empty: it may not.
 std::string_view reason_to_ignore(const Foreign& option, std::string_view command,
                                   const std::vector<std::string>& words);
+
+/// The row of an option whose value, unless it is ignored, another option of `command` takes; null: there is none.
+const Foreign* renamed_option(std::string_view name, const std::vector<std::string>& words, std::string_view command);
 
 /// The row for this value of an option that the command has; null if the value needs no conversion.
 const ForeignValue* foreign_value(std::string_view option, const std::vector<std::string>& words,

@@ -127,8 +127,8 @@ constexpr Foreign marian_option_rows[] = {
     {"sentencepiece-options",
      "--vocab-type, --vocab-normalization and --protected-symbols set how train learns; other options: learn the "
      "vocabulary with dragoman vocab train, or with SentencePiece's spm_train, and name its file in --vocabs"},
-    {"after-epochs e", "--after 10e ends a run after ten epochs", "0"},
-    {"after-batches", "--after 8000u ends a run after 8,000 updates", "0"},
+    {"after-epochs e", "--after 10e ends a run after ten epochs", "0", training, "after", "e"},
+    {"after-batches", "--after 8000u ends a run after 8,000 updates", "0", training, "after", "u"},
     {"disp-first", "--disp-freq 1u reports every update", any_value},
     {"disp-label-counts", "reports count target tokens", any_value},
     {"logical-epoch",
@@ -245,6 +245,7 @@ constexpr Foreign marian_program_rows[] = {
     {"marian-evaluator evaluator marian-embedder embedder",
      "not here: they run COMET and BLEURT models; dragoman evaluate computes BLEU, chrF and TER"},
     {"fast_align eflomal extract_lex", "dragoman align"},
+    {"atools", "not here, but it joins the links that dragoman align prints with and without --reverse"},
     {"sacrebleu bleu multi-bleu", "dragoman evaluate"},
 };
 

@@ -17,6 +17,7 @@ constexpr Foreign opennmt_option_rows[] = {
     {"save_config", "--dump-config prints the options in effect"},
     {"save_data n_sample skip_empty_level", "train reads plain text, without preparation", any_value},
     {"src_vocab tgt_vocab", vocabularies},
+    {"src_feats_vocab", "vocabularies have no factors"},
     {"share_vocab", "--vocabs with the same name twice means a joint vocabulary"},
     {"src_vocab_size tgt_vocab_size vocab_size_multiple src_words_min_frequency tgt_words_min_frequency",
      "--dim-vocabs sets the number of pieces of a vocabulary"},

@@ -40,6 +40,34 @@ void set_value(Option& option, const Assignment& assignment) {
   }
 }
 
+int64_t whole_number(const Assignment& given) {
+  require(!given.words.empty(), "{} needs a value", given.where);
+  require(given.words.size() == 1, "{} takes one number, found {}: {}", given.where, given.words.size(),
+          fmt::join(given.words, " "));
+  try {
+    int64_t number = 0;
+    read_word(number, given.words[0], {1, 1e15});
+    return number;
+  } catch (const Error& e) {
+    throw Error(fmt::format("{}: {}", given.where, e.what()), e.hint());
+  }
+}
+
+// Marian's files have `after: 0e`, no limit, besides the limit of another name.
+void take_renamed(Assignments& assignments, Findings& findings) {
+  for (const Foreign& row : marian_options()) {
+    const auto given = row.becomes.empty() ? Assignments::node_type() : assignments.extract(row.names);
+    if (given.empty()) continue;
+    findings.attempt([&] {
+      const std::string number = show_word(whole_number(given.mapped()));
+      Assignment& taker = assignments[row.becomes];
+      std::erase(taker.words, "0e");
+      taker.words.push_back(number + std::string(row.unit));
+      if (taker.where.empty()) taker.where = given.mapped().where;
+    });
+  }
+}
+
 }  // namespace
 
 bool Option::takes_files() const {
@@ -97,6 +125,7 @@ std::vector<std::string> all_names(const std::vector<Option>& options) {
 }
 
 void take_foreign_values(Assignments& assignments, Findings& findings) {
+  take_renamed(assignments, findings);
   for (auto next = assignments.begin(); next != assignments.end();) {
     const auto at = next++;
     auto& [words, where, refused, file] = at->second;

@@ -15,7 +15,7 @@ struct Assignment {
   bool refused = false;   // a problem is already reported, so the option does not count as missing
   std::string file = {};  // "tiny.yml:3"; empty: the command line gives it
 };
-using Assignments = std::map<std::string_view, Assignment>;  // by the option's long name
+using Assignments = std::map<std::string_view, Assignment>;  // by the option's long name, or Foreign::names
 
 /// Reads the words of a command line against `options`. A later scalar replaces an earlier one; lists are extended.
 /// Problems are unknown options (with the nearest existing one, or the equivalent of another toolkit's option), missing
@@ -26,7 +26,8 @@ Assignments read_command_line(const Strings& arguments, const std::vector<Option
 /// Reads a YAML file of `long-name: value` and lists into `into`, overriding its values. Problems name file and line.
 void read_config(const std::string& path, const std::vector<Option>& options, Assignments& into, Findings& findings);
 
-/// Converts another toolkit's values of these options into ours, or refuses them.
+/// Converts another toolkit's values of these options into ours, or refuses them. What options of other names give is
+/// added to the values of ours.
 void take_foreign_values(Assignments& assignments, Findings& findings);
 
 /// The assignments of the files in order, overridden by those of the command line.

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "options/foreign.h"
 #include "options/parse.h"
 #include "options/suggest.h"
 
@@ -111,9 +112,13 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
       require(!key.empty(), "{}: expected the name of an option", where);
       if (key == relative_paths) return;
       const Option* option = find(options, key);
+      const Strings words = option ? Strings() : words_of_foreign(entry.second);
+      if (const Foreign* row = option ? nullptr : renamed_option(key, words, findings.command())) {
+        read[row->names] = {.words = words, .where = fmt::format("{}: {}", where, key)};
+        return;
+      }
       if (!option)
-        return findings.add_option(key, words_of_foreign(entry.second),
-                                   fmt::format("{}: there is no option '{}'", where, key),
+        return findings.add_option(key, words, fmt::format("{}: there is no option '{}'", where, key),
                                    fmt::format("{} ({}:{})", key, path, line), did_you_mean(key, all_names(options)));
       require(!read.contains(option->name), "{}: '{}' appears twice in the file", where, key);
       Assignment& assignment = read[option->name];

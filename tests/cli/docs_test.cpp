@@ -41,6 +41,7 @@ std::string ignored_values(const Foreign& row) {
   std::istringstream words{std::string(row.ignored)};
   for (std::string value; std::getline(words, value, ',');)
     cell += fmt::format("{}`{}`", cell.empty() ? "with " : ", ", value);
+  if (!row.becomes.empty()) cell += fmt::format("; else read as `--{} N{}`", row.becomes, row.unit);
   return cell;
 }
 

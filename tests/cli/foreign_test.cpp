@@ -258,6 +258,14 @@ TEST(MariansOptions, MayHaveOptionsAsTheirValue) {
   EXPECT_THAT(answer.said, testing::StartsWith("there is no option --sentencepiece-options | --vocab-type"));
 }
 
+TEST(OtherPrograms, HaveOptionsWithAnAnswerForTheCommand) {
+  EXPECT_EQ(foreign_option("output", "train")->answer, "--model names the model's file");
+  for (const char* name : {"alignment-matrix", "src_feats_vocab"}) EXPECT_NE(foreign_option(name, "train"), nullptr);
+  EXPECT_EQ(foreign_answer("ensemble", "train"), "");
+  EXPECT_THAT(std::string(foreign_answer("ensemble", "translate")), HasSubstr("averages log-probabilities"));
+  EXPECT_THAT(std::string(foreign_program("atools")), HasSubstr("dragoman align"));
+}
+
 TEST(MariansOptions, ReadFromStdinAreToldToReadAFile) {
   const Answer<TrainOptions> answer(train_table(), split("-m m --tsv -t stdin -v v v"));
   EXPECT_THAT(answer.said, testing::EndsWith(" | train reads its text more than once: save the stream to a file"));

@@ -165,9 +165,9 @@ class CommandLines(InFolder):
         self.assertIn("a vocabulary of tokens cannot sample segmentations, found alpha 0.1", done.stderr)
 
     def test_all_that_is_refused_is_said_at_once(self):
-        done = self.call(*shlex.split(f"train {TRANSFORMER} --after-epochs 10 --fp16"))
+        done = self.call(*shlex.split(f"train {TRANSFORMER} --num-devices 4 --fp16"))
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("error: 2 problems with the options of dragoman train\n  there is no option --after-epochs\n    hint: ",
+        self.assertIn("error: 2 problems with the options of dragoman train\n  there is no option --num-devices\n    hint: ",
                       done.stderr)
         self.assertIn("\n  there is no option --fp16\n", done.stderr)
 
@@ -183,7 +183,7 @@ class CommandLines(InFolder):
             self.assertIn(f"--type '{kind}' is not supported\n  hint: --type s2s is the recurrent model", done.stderr)
 
     def test_a_single_option_has_its_advice_as_the_hint(self):
-        for options, advice in (("--after-epochs 10", "--after 10e ends a run"), ("--num-devices 4", "each of which gets a process"),
+        for options, advice in (("--num-devices 4", "each of which gets a process"),
                                 ("--fp16", "--precision float16 on a GPU"),
                                 ("--guided-alignment=file", "attention cannot be guided"),
                                 ("--embedding-fix-src", "--freeze 'PATTERN'")):

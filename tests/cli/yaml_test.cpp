@@ -15,6 +15,7 @@ namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
+using testing::UnorderedElementsAre;
 
 class Yaml : public testing::Test {
  protected:
@@ -71,6 +72,29 @@ TEST_F(Yaml, ABeamOfTheFileIsIgnoredWhereTheCommandLineSamples) {
   EXPECT_EQ(options.beam_size, 2);
   EXPECT_EQ(said, fmt::format("beam-size ({}:2) is ignored: --output-sampling samples instead of searching", config));
   EXPECT_THROW(parse(translate_table(), {"-m", "x", "-c", config, "--output-sampling", "-b", "5"}, options), Error);
+}
+
+// Marian's --after-epochs and --after-batches are parts of --after.
+TEST_F(Yaml, MayGiveALimitUnderMariansNamesAsTheCommandLine) {
+  const auto after = [](Strings words) {
+    words.insert(words.end(), {"-m", "m", "-t", "s", "t", "-v", "v", "v"});
+    TrainOptions options;
+    parse(train_table(), words, options);
+    return options.after;
+  };
+  const Frequency epochs{10, Frequency::epochs}, updates{8000, Frequency::updates};
+  const auto marians = file("a.yml", "after: 0e\nafter-epochs: 10\nafter-batches: 0\n");
+  EXPECT_THAT(after({"--after-epochs", "10"}), ElementsAre(epochs));
+  EXPECT_THAT(after({"-e10", "--after-batches=8000", "--after", "0e"}), UnorderedElementsAre(epochs, updates));
+  EXPECT_THAT(after({"-c", marians}), ElementsAre(epochs));
+  EXPECT_THAT(after({"--after", "8000u", "-c", marians}), ElementsAre(updates));
+  for (const auto& [words, error] : {std::pair(Strings{"ten"}, "--after-epochs: 'ten' is not a whole number"),
+                                     {Strings{}, "--after-epochs needs a value"},
+                                     {Strings{"1", "2"}, "--after-epochs takes one number, found 2: 1 2"}}) {
+    Strings line{"--after-epochs"};
+    line.insert(line.end(), words.begin(), words.end());
+    EXPECT_THAT([&] { after(line); }, testing::ThrowsMessage<Error>(error));
+  }
 }
 
 TEST_F(Yaml, AnEmptyFileSaysNothing) {
