@@ -297,7 +297,7 @@ class AtomicFile {
     std::error_code ignored;
     require(!std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored),
             "{} exists and is not a regular file, so it is not replaced", path);
-    return std::filesystem::is_symlink(path, ignored) ? without_links(path).string() : path;
+    return behind_link(path);
   }
 
   static std::string beside(const std::string& path) {

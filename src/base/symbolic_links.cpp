@@ -13,4 +13,9 @@ fs::path without_links(fs::path path) {
   return (failed ? folder : real) / path.filename();
 }
 
+std::string behind_link(const std::string& path) {
+  std::error_code failed;
+  return fs::is_symlink(path, failed) ? without_links(path).string() : path;
+}
+
 }  // namespace dragoman

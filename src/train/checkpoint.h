@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <optional>
 
 #include "io/model_file.h"
@@ -15,6 +16,11 @@ namespace dragoman {
 /// Sizes in bytes of a checkpoint's files.
 struct CheckpointSize {
   int64_t model = 0, state = 0;
+
+  int64_t larger() const { return std::max(model, state); }
+  /// On the disk during a save that is not the first: files are replaced one after the other, so that both versions of
+  /// only one file exist at the same time.
+  int64_t while_replacing() const { return model + state + larger(); }
 };
 
 /// The model file has the weights; the state also has two moments and, with exponential smoothing, the averages.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/symbolic_links.h"
 
 namespace dragoman {
 namespace {
@@ -21,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string folder_of(const std::string& file) {
-  const std::string parent = fs::path(file).parent_path().string();
+  const std::string parent = fs::path(behind_link(file)).parent_path().string();
   return parent.empty() ? "." : parent;
 }
 
@@ -29,6 +31,20 @@ std::string process_in(int file) {
   char text[32] = {};
   const ssize_t got = pread(file, text, sizeof text - 1, 0);
   return got > 0 ? fmt::format(" (process {})", text) : "";
+}
+
+int64_t size_of(const std::string& file) {
+  std::error_code missing;
+  const auto size = fs::file_size(file, missing);
+  return missing ? 0 : int64_t(size);
+}
+
+void require_file_size(const std::string& model, int64_t bytes) {
+  rlimit most{};
+  if (getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur == RLIM_INFINITY || rlim_t(bytes) <= most.rlim_cur) return;
+  throw Error(fmt::format("--model {}: its largest file, of {} KiB, exceeds the limit on file sizes, {} KiB", model,
+                          (bytes + 1023) / 1024, most.rlim_cur / 1024),
+              "raise it: ulimit -f shows it");
 }
 
 bool is_regular(int file) {
@@ -55,12 +71,16 @@ void require_writable(std::string_view option, const std::string& file) {
 }
 
 void require_space(const std::string& model, CheckpointSize size, int64_t available) {
-  const bool replaced = fs::exists(model) && fs::exists(state_path(model));
-  const int64_t needed = replaced ? std::max(size.model, size.state) : size.model + size.state;
+  require_file_size(model, size.larger());
+  const int64_t needed = space_to_save(model, size);
   if (needed <= available) return;
   throw Error(fmt::format("--model {}: a checkpoint needs {} MiB more on the disk of {}, which has {} MiB free", model,
                           mebibytes(needed), folder_of(model), available >> 20),
               "free some space (df -h), or give --model on another disk");
+}
+
+int64_t space_to_save(const std::string& model, CheckpointSize size) {
+  return std::max(size.while_replacing() - size_of(model) - size_of(state_path(model)), size.larger());
 }
 
 int64_t mebibytes(int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
@@ -71,7 +91,7 @@ int64_t free_space(const std::string& file) {
   return unknown ? std::numeric_limits<int64_t>::max() : int64_t(space.available);
 }
 
-ModelLock::ModelLock(const std::string& model) : path_(model + ".lock") {
+ModelLock::ModelLock(const std::string& model) : path_(lock_path(model)) {
   require_writable("model", model);
   for (;;) {
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);

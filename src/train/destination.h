@@ -12,8 +12,10 @@ namespace dragoman {
 /// Error unless the folder of the file exists and is writable; `option` is the option that names the file.
 void require_writable(std::string_view option, const std::string& file);
 
-/// Error if the next checkpoint does not fit into `available` bytes. Existing files are replaced one after the other,
-/// so the old and new versions of only one file exist at the same time.
+/// The bytes that saving needs in addition to the files of the model that exist, also to replace those that it writes.
+int64_t space_to_save(const std::string& model, CheckpointSize size);
+
+/// Error if they are more than `available`, or if a file would exceed the limit on file sizes (ulimit -f).
 void require_space(const std::string& model, CheckpointSize size, int64_t available);
 
 /// Rounded up.

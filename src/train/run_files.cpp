@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "base/symbolic_links.h"
+
 namespace dragoman {
 
 std::string sibling(const std::string& model_path, const std::string& word) {
@@ -19,10 +21,12 @@ std::string best_path(const std::string& model_path, std::string_view metric) {
   return sibling(model_path, "best-" + std::string(metric));
 }
 
+std::string lock_path(const std::string& model_path) { return behind_link(model_path) + ".lock"; }
+
 std::vector<RunFile> files_of_run(const TrainingOptions& o) {
   std::vector<RunFile> files = {{"--model", o.model},
                                 {"the training state of --model", state_path(o.model)},
-                                {"the lock of --model", o.model + ".lock"}};
+                                {"the lock of --model", lock_path(o.model)}};
   if (o.keep_last > 0) files.push_back({"a numbered checkpoint of --model", sibling(o.model, "update{U}")});
   if (o.keep_best)
     for (const ValidMetric metric : o.valid_metrics)

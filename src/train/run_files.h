@@ -12,6 +12,9 @@ std::string sibling(const std::string& model_path, const std::string& word);
 /// The training state beside a model file.
 std::string state_path(const std::string& model_path);
 
+/// The lock of a model file, one for all links to it.
+std::string lock_path(const std::string& model_path);
+
 /// The file of --keep-last for an update.
 std::string numbered_path(const std::string& model_path, int64_t update);
 

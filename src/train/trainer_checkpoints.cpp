@@ -19,9 +19,10 @@ void Trainer::require_room() {
   const int64_t available = free_space(o.model);
   require_space(o.model, size, available);
   const int64_t more = o.keep_last + (o.keep_best ? int64_t(o.valid_metrics.size()) : 0);
-  if (const int64_t all = size.model * (more + 1) + size.state; more > 0 && all > available)
-    log_warning("--keep-last {} and the other files of the run need up to {} MiB, but the disk of {} has {} MiB free",
-                o.keep_last, mebibytes(all), o.model, available >> 20);
+  if (const int64_t all = space_to_save(o.model, size) + more * size.model; more > 0 && all > available)
+    log_warning(
+        "--keep-last {} and the other files of the run need up to {} MiB more, but the disk of {} has {} MiB free",
+        o.keep_last, mebibytes(all), o.model, available >> 20);
 }
 
 RunState Trainer::run_state() {

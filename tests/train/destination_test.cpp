@@ -71,6 +71,17 @@ TEST(ModelLock, IsForOneAtATime) {
   EXPECT_EQ(folder.files(), 0);
 }
 
+TEST(ModelLock, IsOneForAllLinksToAModel) {
+  const TemporaryFolder folder;
+  folder.make("m", "a model");
+  fs::create_symlink("m", folder / "link");
+  fs::create_symlink("nod/m", folder / "broken");
+  const ModelLock lock(folder / "m");
+  EXPECT_THAT(message_of([&] { ModelLock other(folder / "link"); }), HasSubstr("it is being trained already"));
+  EXPECT_THAT(message_of([&] { ModelLock other(folder / "broken"); }),
+              HasSubstr("there is no folder " + folder / "nod"));
+}
+
 TEST(ModelLock, IsARegularFileOrAnError) {
   const TemporaryFolder folder;
   folder.make("victim", "kept");
@@ -183,18 +194,39 @@ TEST(Resume, ResumesFromAStateThatIsAlone) {
   EXPECT_TRUE(straight.model_bytes() == alone.model_bytes());
 }
 
-TEST(RequireSpace, CountsBothFilesOrTheLargerOfTwoThatAreReplaced) {
+// A state of 30 MiB is replaced while the old one and the model still lie there.
+TEST(RequireSpace, IsThatOfASaveWhichReplacesTheFiles) {
   const TextFiles files;
   const std::string model = files.path("m.safetensors");
   const CheckpointSize size{.model = 10 << 20, .state = 30 << 20};
-  EXPECT_NO_THROW(require_space(model, size, 40 << 20));
-  EXPECT_THAT(
-      message_of([&] { require_space(model, size, 39 << 20); }),
-      AllOf(HasSubstr("a checkpoint needs 40 MiB more"), HasSubstr("has 39 MiB free"), HasSubstr("hint: free")));
-  files.write("m.safetensors", "");
+  const auto need = [&](int64_t mebibytes) {
+    EXPECT_NO_THROW(require_space(model, size, mebibytes << 20));
+    EXPECT_THAT(message_of([&] { require_space(model, size, (mebibytes - 1) << 20); }),
+                AllOf(HasSubstr(fmt::format("a checkpoint needs {} MiB more", mebibytes)),
+                      HasSubstr(fmt::format("has {} MiB free", mebibytes - 1)), HasSubstr("hint: free")));
+  };
+  need(70);
   files.write("m.state.safetensors", "");
-  EXPECT_NO_THROW(require_space(model, size, 30 << 20));
-  EXPECT_THAT(message_of([&] { require_space(model, size, 29 << 20); }), HasSubstr("needs 30 MiB more"));
+  fs::resize_file(files.path("m.state.safetensors"), 30 << 20);  // a first save was interrupted
+  need(40);
+  files.write("m.safetensors", "");
+  fs::resize_file(model, 10 << 20);
+  need(30);
+  fs::resize_file(files.path("m.state.safetensors"), 300 << 20);  // another model, for --no-reload
+  need(30);
+}
+
+TEST(RequireSpace, KnowsTheLimitOnFileSizes) {
+  const TextFiles files;
+  const auto message = [&](CheckpointSize size) {
+    const SmallFiles limited(2 << 20);
+    return message_of([&] { require_space(files.path("m"), size, 1 << 30); });
+  };
+  EXPECT_EQ(message({.model = 1 << 20, .state = 2 << 20}), "");
+  EXPECT_EQ(message({.model = 1 << 20, .state = 3 << 20}),
+            fmt::format("--model {}: its largest file, of 3072 KiB, exceeds the limit on file sizes, 2048 KiB\n"
+                        "hint: raise it: ulimit -f shows it",
+                        files.path("m")));
 }
 
 TEST(RequireSpace, NeverShowsLessThanIsNeeded) {
