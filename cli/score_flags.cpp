@@ -159,8 +159,10 @@ Table<ScoreCommandOptions> score_table() {
       .about = {.name = "score",
                 .summary = "print the log-probability of translations",
                 .usage = "-m MODEL -t SOURCE TARGET [OPTION...]",
-                .text = "Prints the log-probability (base e) that the model assigns to each "
-                        "target line given its source line, one number per line."},
+                .text =
+                    "Prints the log-probability (base e) that the model assigns to each "
+                    "target line given its source line, one number per line. Weights of 8 bits are scored in float32, "
+                    "without the rounding of translate's activations, so its scores differ a little."},
       .check = check};
   for (auto part : {file_flags, open_flags_of_score, scoring_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
@@ -173,7 +175,8 @@ Table<AverageOptions> average_table() {
                     .summary = "average the weights of several models",
                     .usage = "-o OUT MODEL...",
                     .text = "Writes a model whose weights are the means of the given models' weights. The models must "
-                            "have the same architecture, such as checkpoints of one run."},
+                            "have the same architecture, such as checkpoints of one run; options of training alone, "
+                            "such as dropout, may differ, and are taken from the first."},
           .flags = {{.name = "output",
                      .letter = 'o',
                      .field = &O::output,

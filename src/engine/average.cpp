@@ -9,10 +9,18 @@
 #include "dragoman/engine.h"
 #include "interop/open_model.h"
 #include "io/config_json.h"
+#include "model/config_fields.h"
 #include "model/model.h"
 
 namespace dragoman {
 namespace {
+
+// The configuration with the fields of another one that affect training alone, such as dropout.
+ModelConfig trained_as(ModelConfig other, ModelConfig config) {
+  for (const ConfigField& field : model_config_fields())
+    if (field.training_only) assign(field.member(config), field.member(other));
+  return config;
+}
 
 // The meaning of weights depends on configuration and vocabularies, so equal shapes are not enough.
 void require_same_kind(const std::string& first_path, const ModelFile& first, const std::string& path,
@@ -20,7 +28,8 @@ void require_same_kind(const std::string& first_path, const ModelFile& first, co
   static constexpr auto hint =
       "models can be averaged if they come from one run, or from runs with the same options and vocabularies";
   std::string list;  // "--dim-emb is 128 and 256, --transformer-heads is 4 and 8"
-  for (const auto& [member, name, ours, theirs] : differences(first.config(), file.config()))
+  for (const auto& [member, name, ours, theirs] :
+       differences(first.config(), trained_as(first.config(), file.config())))
     list += fmt::format("{}{} is {} and {}", list.empty() ? "" : ", ", name, ours, theirs);
   if (!list.empty())
     throw Error(fmt::format("{} and {} have different architectures: {}", first_path, path, list), hint);

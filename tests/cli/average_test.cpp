@@ -83,6 +83,17 @@ TEST_F(AverageCommand, NamesFilesAndEntriesOfModelsThatDiffer) {
   expect_error({out, {a, b}}, {a, b, "--dim-emb is 16 and 32, --transformer-heads is 2 and 4"});
 }
 
+TEST_F(AverageCommand, TakesModelsThatWereTrainedDifferentlyAndTheTrainingOptionsOfTheFirst) {
+  ModelConfig tuned = toy_config();
+  tuned.dropout.sublayer = 0.3;
+  ASSERT_NE(tuned.dropout.sublayer, toy_config().dropout.sublayer);
+  const std::string a = save_toy_model(folder / "a", 1), b = save_toy_model(folder / "b", 2, tuned);
+  EXPECT_EQ(average_command(engine, {out, {b, a}}), 0);
+  EXPECT_EQ(ModelFile(out).config().dropout.sublayer, 0.3);
+  const auto mean = weights(out), from_a = weights(a), from_b = weights(b);
+  EXPECT_EQ(mean[0], float((double(from_a[0]) + double(from_b[0])) / 2));
+}
+
 TEST_F(AverageCommand, NamesFilesWhoseVocabulariesDiffer) {
   const std::string a = save_toy_model(folder / "a", 1);
   const std::string b = save_toy_model(folder / "b", 1, toy_config(), toy_vocabulary("unigram"));

@@ -34,6 +34,14 @@ def leave_no_room_for_threads():
     resource.setrlimit(resource.RLIMIT_STACK, (1 << 47, resource.getrlimit(resource.RLIMIT_STACK)[1]))
 
 
+def leave_no_room_for_models():
+    """In the process to be: its files have at most 1 KiB."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+
+LIMITS = {"no more threads": leave_no_room_for_threads, "limit on file sizes": leave_no_room_for_models}
+
+
 class ErrorsCase(unittest.TestCase):
     """A folder with text, a vocabulary (v) and a model (m)."""
 
@@ -76,7 +84,7 @@ class ErrorsCase(unittest.TestCase):
             if "bfloat16" in message and "avx512_bf16" in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
                 continue  # this CPU supports it
             with self.subTest(command):
-                done = self.call(command, leave_no_room_for_threads if "no more threads" in message else None)
+                done = self.call(command, next((limit for text, limit in LIMITS.items() if text in message), None))
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 first = re.search(r"(?m)^error: (.*)$", done.stderr)
                 self.assertIsNotNone(first, done.stderr)

@@ -60,6 +60,7 @@ PROVOKED = {
     "…: its model configuration is impossible: …": "translate -m roomless",
     "--model …: the lock … cannot be opened: …": f"{TRAIN} -m linked",
     "--model …: it is being trained already (process …)": f"{TRAIN} -m busy",
+    "--model …: its largest file, of … KiB, exceeds the limit on file sizes, … KiB": f"{TRAIN} -m new",
     "… belongs to another model: …": f"{TRAIN} -m m --dim-emb 16 --after 2u",
     "… and … cannot translate together: their … vocabularies differ (… and … pieces)": "translate -m m other",
     "… is a safetensors file, but not a dragoman shortlist": "translate -m m --shortlist m",
