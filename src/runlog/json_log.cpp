@@ -49,7 +49,7 @@ std::string add(Json& line, const RunValidation& e) {
   Json metrics = Json::object(), best = Json::array();
   for (const auto& f : e.figures) {
     metrics[f.metric] = f.value;
-    if (f.better) best.push_back(f.metric);
+    if (f.better && !e.requested) best.push_back(f.metric);
   }
   line["metrics"] = metrics;
   line["best"] = best;

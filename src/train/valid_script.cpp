@@ -7,8 +7,8 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <regex>
 #include <sstream>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -38,6 +38,10 @@ std::string quoted(const std::string& word) {
   for (char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
   return text + "'";
 }
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool in_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 struct Output {
   int status;  // from wait(); -1: not started
@@ -95,14 +99,19 @@ std::optional<double> judge(const ValidScript& script, const std::string& transl
 }
 
 std::optional<double> first_number(const std::string& text) {
-  static const std::regex number(R"((^|[^A-Za-z0-9_.])([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)(?![A-Za-z0-9_]))");
-  std::smatch found;
-  if (!std::regex_search(text, found, number)) return std::nullopt;
-  const std::string digits = found[2];
-  double value = 0;  // not by strtod, which expects a comma in some locales
-  const char* const begin = digits.data() + (digits[0] == '+');
-  const auto [end, error] = std::from_chars(begin, digits.data() + digits.size(), value);
-  return error == std::errc() ? std::optional(value) : std::nullopt;
+  const std::string_view all = text;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i > 0 && (in_word(all[i - 1]) || all[i - 1] == '.')) continue;
+    const std::string_view from = all.substr(i);
+    const size_t sign = from[0] == '-' || from[0] == '+' ? 1 : 0, point = from.substr(sign).starts_with('.') ? 1 : 0;
+    if (from.size() <= sign + point || !is_digit(from[sign + point])) continue;
+    double value = 0;  // not by strtod, which expects a comma in some locales
+    const char* const last = from.data() + from.size();
+    const auto [end, error] = std::from_chars(from.data() + (from[0] == '+'), last, value);
+    if (end != last && in_word(*end)) continue;
+    return error == std::errc() ? std::optional(value) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 std::string filled_in(std::string name, const Progress& p) {

@@ -30,15 +30,16 @@ TEST(JsonLine, OfEveryEventSaysWhenAndWhere) {
 }
 
 TEST(JsonLine, OfAValidationHasTheMetricsByName) {
-  const RunValidation validation{
-      .figures = {{.metric = "bleu", .value = 30.25, .better = true},
-                  {.metric = "perplexity", .value = std::numeric_limits<double>::infinity()}},
-      .stalled = 1};
+  RunValidation validation{.figures = {{.metric = "bleu", .value = 30.25, .better = true},
+                                       {.metric = "perplexity", .value = std::numeric_limits<double>::infinity()}},
+                           .stalled = 1};
   const json line = json::parse(json_line(now, validation, 0));
   EXPECT_EQ(line.at("event"), "validation");
   EXPECT_EQ(line.at("metrics"), json::parse(R"({"bleu": 30.25, "perplexity": null})"));
   EXPECT_EQ(line.at("best"), json::parse(R"(["bleu"])"));
   EXPECT_EQ(line.at("stalled"), 1);
+  validation.requested = true;
+  EXPECT_EQ(json::parse(json_line(now, validation, 0)).at("best"), json::array()) << "it does not count";
 }
 
 TEST(JsonLine, IsOneLineWhateverTheNames) {

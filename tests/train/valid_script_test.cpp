@@ -22,6 +22,14 @@ TEST(FirstNumber, IsNoPartOfAWord) {
   EXPECT_EQ(first_number("loading\n.5"), 0.5);
   EXPECT_EQ(first_number(""), std::nullopt);
   EXPECT_EQ(first_number("nan, chrF2, 13a"), std::nullopt);
+  EXPECT_EQ(first_number("+inf -nan 1.5x 27e - . -. +3"), 3);
+  EXPECT_EQ(first_number("--5."), -5);
+}
+
+TEST(FirstNumber, MayBeOfAnyLength) {
+  EXPECT_EQ(first_number("0." + std::string(200'000, '5') + "e1"), 50.0 / 9);
+  EXPECT_EQ(first_number(std::string(200'000, '7')), std::nullopt) << "out of range";
+  EXPECT_EQ(first_number(std::string(200'000, '7') + "x"), std::nullopt);
 }
 
 TEST(FilledIn, PutsProgressIntoTheName) {
@@ -144,6 +152,33 @@ TEST_F(ScriptedRun, ContinuesWhenTranslationsCannotBeStored) {
   fs::create_directory(run.files.path("later"));
   EXPECT_EQ(run.train_until(4).best.at("translation"), 2);
   EXPECT_THAT(run.log.text(), HasSubstr("training continues without --valid-translation-output"));
+}
+
+// The model that a call ended with is the best one, although the state goes on from the validation before it.
+TEST_F(ScriptedRun, DoesNotReplaceTheBestModelOfAnEarlierCallByAWorseOne) {
+  const std::string figures = run.files.write("figures", "1\n9\n5\n3\n");
+  const std::string calls = run.files.path("calls");
+  run.setup.training.valid_script_path =
+      write("listed", "echo x >> " + calls + "; sed -n $(wc -l < " + calls + ")p " + figures);
+  run.setup.training.valid_freq = {4, Frequency::updates};
+  run.setup.training.keep_best = true;
+  EXPECT_EQ(run.train_until(6).best.at("translation"), 1);
+  const std::string best = run.model_bytes();
+  const Progress p = run.train_until(9);
+  EXPECT_EQ(p.best.at("translation"), 5) << "early stopping is as in a run that was not ended";
+  EXPECT_EQ(p.kept.at("translation"), 9);
+  EXPECT_TRUE(read_file(best_path(run.setup.training.model, "translation")) == best);
+}
+
+TEST_F(ScriptedRun, ReplacesTheBestModelOfAnEarlierCallIfThatWasJudgedByAnotherScript) {
+  run.setup.training.valid_freq = {4, Frequency::updates};
+  run.setup.training.keep_best = true;
+  run.setup.training.valid_script_path = write("generous", "echo 9");
+  run.train_until(3);
+  run.setup.training.valid_script_path = write("strict", "echo 2");
+  run.train_until(4);
+  EXPECT_THAT(run.log.text(), HasSubstr("its best value so far, 9, is forgotten"));
+  EXPECT_TRUE(read_file(best_path(run.setup.training.model, "translation")) == run.model_bytes());
 }
 
 }  // namespace
