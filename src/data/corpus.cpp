@@ -288,4 +288,14 @@ std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoc
   return corpus;
 }
 
+std::shared_ptr<const Corpus> for_epoch(std::shared_ptr<const Corpus> corpus, int64_t epoch, std::stop_token stop) {
+  if (!corpus->files.sampled() || corpus->epoch == epoch) return corpus;
+  auto again = read_corpus(corpus->files, epoch, stop);
+  if (again->fingerprint != corpus->fingerprint)
+    throw Error(fmt::format("{}: the training text changed during the run", corpus->report.name),
+                "--sentencepiece-alphas reads it again in every epoch: leave it as it is until the run ends; the same "
+                "command resumes with the text that is there now, at the beginning of the epoch");
+  return again;
+}
+
 }  // namespace dragoman

@@ -88,4 +88,7 @@ void set_ends(Corpus& corpus, const std::vector<int64_t>& lines);
 /// together: the first one reads (data/shared_corpus.h).
 std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoch = 0, std::stop_token stop = {});
 
+/// The corpus as another epoch of the run needs it: with sampling, the text is read again. Error if it has changed.
+std::shared_ptr<const Corpus> for_epoch(std::shared_ptr<const Corpus> corpus, int64_t epoch, std::stop_token stop = {});
+
 }  // namespace dragoman

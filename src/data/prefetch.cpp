@@ -30,7 +30,10 @@ BatchStream::BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions
 Batch BatchStream::next() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !ready_.empty() || failure_; });
-  if (ready_.empty()) std::rethrow_exception(failure_);
+  if (ready_.empty()) {
+    failed_ = true;
+    std::rethrow_exception(failure_);
+  }
   Ready ready = std::move(ready_.front());
   ready_.pop_front();
   changed_.notify_all();
@@ -66,8 +69,7 @@ bool BatchStream::produce_epoch(std::stop_token stop, const Epoch& epoch, Positi
 std::future<BatchStream::Epoch> BatchStream::prepare(std::stop_token stop, std::shared_ptr<const Corpus> corpus,
                                                      int64_t epoch) const {
   const auto work = with_log([this, stop, corpus, epoch] {
-    const bool other_pieces = corpus->files.sampled() && corpus->epoch != epoch;
-    const auto encoded = other_pieces ? read_corpus(corpus->files, epoch, stop) : corpus;
+    const auto encoded = for_epoch(corpus, epoch, stop);
     return Epoch{encoded, plan_batches(*encoded, options_, seed_, epoch)};
   });
   return new_thread([&] { return std::async(std::launch::async, work); });

@@ -32,6 +32,7 @@ class BatchStream {
 
   Position position() const { return position_; }    // after the last batch
   bool epoch_ended() const { return epoch_ended_; }  // whether the last batch ended its epoch
+  bool failed() const { return failed_; }            // whether next() has thrown
 
  private:
   struct Epoch {
@@ -52,7 +53,7 @@ class BatchStream {
   const DataOptions options_;
   const uint64_t seed_;
   Position position_;
-  bool epoch_ended_ = false;
+  bool epoch_ended_ = false, failed_ = false;
 
   std::mutex mutex_;  // guards the next three
   std::condition_variable_any changed_;

@@ -24,8 +24,8 @@ void print(const RunMoment& now, const RunSave& save) {
   if (save.failure.empty())
     log_info("Saved {} (update {})", save.model, grouped(now.updates));
   else
-    log_warning("update {} was not saved; older files are kept, and training continues: {}", grouped(now.updates),
-                save.failure);
+    log_warning("update {} was not saved as {}; older files are kept, and training continues: {}", grouped(now.updates),
+                save.model, save.failure);
 }
 
 void print(const RunMoment& now, const RunSkip& skip) {

@@ -27,8 +27,9 @@ struct Progress {
   int64_t stalled = 0;                 // validations in a row without improvement of the first metric, …
   std::string deciding;                // … which was this one; empty: unknown
   std::map<std::string, double> best;  // by metric name: a later run may use other metrics
-  std::map<std::string, double> kept;  // of the --keep-best files: behind `best` if one could not be written
-  std::map<std::string, std::string> measured;  // what the values of `best` measure: Validation::fingerprint
+  std::map<std::string, double> kept;  // of the --keep-best files: behind `best` if one could not be written, ahead
+                                       // if the last validation of an earlier call wrote it
+  std::map<std::string, std::string> measured;  // what `best` and `kept` measure: Validation::fingerprint
   Position position;                            // in the corpus
   /// What the last epoch had, if the last update ended with it; then `position` is the beginning of the next one. Not
   /// stored.

@@ -146,13 +146,18 @@ void Trainer::run() {
 // Trains until the run ends, or returns false as soon as it has diverged.
 bool Trainer::train(const Stopping& stopping) {
   const TrainingOptions& o = setup_.training;
-  if (corpus_->files.sampled() && corpus_->epoch != progress_.position.epoch)
-    corpus_ = read_corpus(corpus_->files, progress_.position.epoch);
+  const int64_t begin = progress_.updates;
+  corpus_ = for_epoch(corpus_, progress_.position.epoch);
   BatchStream batches(corpus_, setup_.data, o.seed, progress_.position);
   Recurring display(o.disp_freq, progress_), validation(o.valid_freq, progress_), saving(o.save_freq, progress_);
   updater_.window() = {};
   while (!ended(stopping)) {
-    updater_.update(batches);
+    try {
+      updater_.update(batches);
+    } catch (...) {
+      if (batches.failed() && progress_.updates > begin) save_before_failing();
+      throw;
+    }
     made_.keep();
     if (updater_.diverged()) return false;
     if (display.due(progress_)) {
@@ -206,7 +211,7 @@ void Trainer::pause_for_work(bool validation_due, bool saving_due) {
   if (progress_.skipped_in_a_row > 0) return;
   save_due_ = false;
   const bool numbered = std::exchange(numbered_due_, false);
-  try_save([&] { save(numbered); });
+  try_save(setup_.training.model, [&] { save(numbered); });
 }
 
 bool Trainer::ended(const Stopping& stopping) const {

@@ -52,12 +52,14 @@ class Trainer {
   void validate_at_end();
   void forget_incomparable();
   void keep_if_best(const RunValidation::Figure& figure);
-  std::string try_save(const std::function<void()>& save);
+  std::string try_save(const std::string& path, const std::function<void()>& save);
   void save(bool numbered);
   void save_at_end(bool completed);
+  void save_before_failing();
   bool save_numbered();
   void miss_numbered(const std::string& failure);
   void save_state_and_model();
+  void save_state();
   void write_smoothed(const std::string& path);
   bool stalled() const;
   RunEnd::Reason reason() const;

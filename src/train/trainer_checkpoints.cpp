@@ -96,23 +96,23 @@ void Trainer::roll_back() {
                                     : ", again after a rollback with half the learning rate",
                             updater_.first_nonfinite()),
                 "lower --learn-rate or raise --lr-warmup; --check-nan finds the op where it starts");
+  const auto kept = progress_.kept;
   load();
+  if (setup_.training.keep_best) progress_.kept = kept;
   progress_.skipped_in_a_row = 0;
   progress_.rollbacks = 1;
   progress_.halved_rate = setup_.optimizer.learn_rate;
   save_due_ = numbered_due_ = false;
   validated_ = -1;
   forget_incomparable();
-  try_save([&] {
-    together(ranks_, [&] { save_state(state_path(setup_.training.model), run_state(), setup_.model, order_); });
-  });
+  try_save(setup_.training.model, [&] { save_state(); });
   log_.announce(progress_.moment(), RunRollback{updates, progress_.rate_factor(), updater_.first_nonfinite()});
 }
 
-// The reason of the failure; empty if it succeeded.
-std::string Trainer::try_save(const std::function<void()>& save) {
+// The reason of the failure; empty if it succeeded. `path` is the model that is saved.
+std::string Trainer::try_save(const std::string& path, const std::function<void()>& save) {
   const std::string failure = failure_of(save);
-  if (!failure.empty()) log_.announce(progress_.moment(), RunSave{setup_.training.model, failure});
+  if (!failure.empty()) log_.announce(progress_.moment(), RunSave{path, failure});
   return failure;
 }
 
@@ -143,6 +143,11 @@ void Trainer::save_at_end(bool completed) {
   if (saved_ != progress_.updates || lacks_numbered) save(numbered);
 }
 
+// The text cannot be read any more. Of several ranks the others may have their batches, so they cannot save together.
+void Trainer::save_before_failing() {
+  if (ranks_.size() == 1) try_save(setup_.training.model, [&] { save_at_end(false); });
+}
+
 // Returns whether it was written.
 bool Trainer::save_numbered() {
   const TrainingOptions& o = setup_.training;
@@ -170,8 +175,12 @@ void Trainer::miss_numbered(const std::string& failure) {
 // end, writes it.
 void Trainer::save_state_and_model() {
   const std::string& model = setup_.training.model;
-  together(ranks_, [&] { save_state(state_path(model), run_state(), setup_.model, order_); });
+  save_state();
   together(ranks_, [&] { write_smoothed(model); });
+}
+
+void Trainer::save_state() {
+  together(ranks_, [&] { dragoman::save_state(state_path(setup_.training.model), run_state(), setup_.model, order_); });
 }
 
 // All ranks call it, rank 0 writes.

@@ -65,12 +65,16 @@ void Trainer::validate_on_request() {
   log_.announce(progress_.moment(), validation);
 }
 
-// The last model of a run is measured too. This does not enter the state, as the next call may continue the run.
+// The last model of a run is measured too. Only what the best models are enters the state, as the next call may
+// continue the run.
 void Trainer::validate_at_end() {
   if (setup_.training.valid_freq.count <= 0 || validated_ == progress_.updates) return;
-  const Progress before = progress_;
+  Progress before = progress_;
   validate();
+  const bool keeps = setup_.training.keep_best && progress_.kept != before.kept;
+  if (keeps) before.kept = progress_.kept, before.measured = progress_.measured;
   progress_ = before;
+  if (keeps) save_state();
 }
 
 // Figures of another metric, of another validation text or of another search cannot be compared with those of this
@@ -84,14 +88,15 @@ void Trainer::forget_incomparable() {
   }
   for (const ValidMetric metric : setup_.training.valid_metrics) {
     const std::string name(name_of(metric)), now = validation_.fingerprint(metric);
-    const auto best = progress_.best.find(name);
-    if (best == progress_.best.end()) continue;
+    const auto best = progress_.best.find(name), kept = progress_.kept.find(name);
+    if (best == progress_.best.end() && kept == progress_.kept.end()) continue;
     std::string& measured = progress_.measured[name];
     if (measured.empty()) measured = now;  // a state of an older version
     if (measured == now) continue;
     log_warning("the validation text or the options of {} have changed: its best value so far, {:.6g}, is forgotten{}",
-                name, best->second, metric == setup_.training.valid_metrics[0] ? ", and no validation is stalled" : "");
-    progress_.best.erase(best);
+                name, best == progress_.best.end() ? kept->second : best->second,
+                metric == setup_.training.valid_metrics[0] ? ", and no validation is stalled" : "");
+    progress_.best.erase(name);
     progress_.kept.erase(name);
     progress_.measured.erase(name);
     if (metric == setup_.training.valid_metrics[0]) progress_.stalled = 0;
@@ -102,13 +107,14 @@ void Trainer::forget_incomparable() {
 // file.
 void Trainer::keep_if_best(const RunValidation::Figure& figure) {
   if (!decide(compared(metric_of(figure), figure.value, progress_.kept).better)) return;
+  const std::string path = best_path(setup_.training.model, figure.metric);
   const auto keep = [&] {
-    together(ranks_, [&] { write_smoothed(best_path(setup_.training.model, figure.metric)); });
+    together(ranks_, [&] { write_smoothed(path); });
     progress_.kept[figure.metric] = figure.value;
   };
   const std::string output = fmt::format("--keep-best ({})", figure.metric);
   if (setup_.training.keep_best) {
-    if (const std::string failure = try_save(keep); !failure.empty())
+    if (const std::string failure = try_save(path, keep); !failure.empty())
       unwritten_.add(output, failure);
     else if (figure.better)
       unwritten_.forget(output);

@@ -51,8 +51,8 @@ TEST(TextLog, HasALineForEachMetricAndSaysHowOftenTheFirstStalled) {
 TEST(TextLog, SaysWhyASaveFailedAndThatNothingIsLost) {
   LogLines log;
   TextLog(true).take(now, RunSave{"m", "m: writing failed: No space left on device"});
-  EXPECT_THAT(log.text(), testing::AllOf(HasSubstr("update 1,000 was not saved"), HasSubstr("older files are kept"),
-                                         HasSubstr("No space left on device")));
+  EXPECT_THAT(log.text(), testing::AllOf(HasSubstr("update 1,000 was not saved as m;"),
+                                         HasSubstr("older files are kept"), HasSubstr("No space left on device")));
 }
 
 TEST(TextLog, EndsWithTheReason) {

@@ -129,7 +129,7 @@ TEST(Checkpoint, OfTheBestThatCouldNotBeWrittenGivesWayToTheNextBest) {
   EXPECT_THAT(message_of([&] { run.train_until(40); }),
               HasSubstr("not all output of the run was written: --keep-best (cross-entropy)"));
   const double lost = run.train_until(40).best.at("cross-entropy");
-  EXPECT_THAT(run.log.text(), HasSubstr("update 40 was not saved"));
+  EXPECT_THAT(run.log.text(), HasSubstr("update 40 was not saved as " + best + "; older files"));
   std::filesystem::remove(best);
   run.setup.optimizer.learn_rate = 30;  // all after it is worse
   const Progress after = run.train_until(60);

@@ -129,8 +129,9 @@ TEST(FullDisk, KeepsTheOldFilesAndContinues) {
     EXPECT_TRUE(run.state_bytes() == state);
   });
   EXPECT_EQ(run.train_until(7).updates, 7);
-  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("update 4 was not saved; older files are kept"), HasSubstr("(update 6)"),
-                                    HasSubstr("(update 7)")));
+  EXPECT_THAT(run.log.text(),
+              AllOf(HasSubstr("update 4 was not saved as " + run.setup.training.model + "; older files are kept"),
+                    HasSubstr("(update 6)"), HasSubstr("(update 7)")));
   EXPECT_THAT(run.files_made(), testing::ElementsAre("model.safetensors", "model.state.safetensors"));
 }
 

@@ -78,6 +78,32 @@ const ResumeCase cases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Runs, Resume, testing::ValuesIn(cases), [](const auto& info) { return info.param.name; });
 
+// Pieces are sampled from the text again in every epoch, of which the next one is read during the current one.
+TEST(SampledPieces, OfATextThatChangesAreAnErrorThatCostsNoUpdates) {
+  for (const bool removed : {false, true}) {
+    ToyRun run;
+    run.setup.data.sentencepiece_alphas = {0.1, 0.1};
+    run.setup.training.save_freq = {};
+    run.setup.training.disp_freq = {1, Frequency::updates};
+    const std::string target = run.setup.data.train_sets[1], text = read_file(target);
+    int64_t updates = 0;
+    run.log.listen([&](const std::string& line) {
+      if (line.find(" : Cost ") == std::string::npos) return;
+      if (++updates > 1) return;
+      removed ? void(fs::remove(target))
+              : void(run.files.write("train.de", "eins\n" + text.substr(text.find('\n') + 1)));
+    });
+    EXPECT_THAT(message_of([&] { run.train_until(1000); }),
+                HasSubstr(removed ? target : "the training text changed during the run"));
+    run.files.write("train.de", text);
+    run.log.clear();
+    const int64_t saved = updates;
+    run.train_until(saved + 1);
+    EXPECT_THAT(run.log.text(),
+                HasSubstr(fmt::format("Resuming from {}: update {}, ", state_path(run.setup.training.model), saved)));
+  }
+}
+
 TEST(Resume, SaysWhenItResumesWithOtherThreadsOrInstructions) {
   ToyRun run;
   run.train_until(2);
