@@ -167,7 +167,8 @@ constexpr Foreign marian_option_rows[] = {
      "0,0 0,0 0 0,0 0 0 0"},
     {"early-stopping-on", "the first of --valid-metrics decides --early-stopping", "first"},
     {"valid-mini-batch", "validation chooses its batches itself", any_value},
-    {"valid-max-length", "validation takes pairs up to --max-length pieces", any_value},
+    {"valid-max-length", "validation crops pairs at --max-length pieces for cross-entropy and perplexity, and says so",
+     any_value},
     {"max-length-factor", in_translate, "3", training},
     {"word-penalty allow-unk n-best word-scores", in_translate, "0", training},
     // Translating and scoring

@@ -201,6 +201,12 @@ void drop_repeated_metrics(TrainOptions& o) {
   o.valid_metrics = std::move(unique);
 }
 
+void warn_of_unused_tokenizer(const TrainOptions& o) {
+  if (!o.valid_sets.empty() && o.valid_tokenize != Tokenizer::thirteen_a &&
+      std::ranges::count(o.valid_metrics, ValidMetric::bleu) == 0)
+    log_warning("--valid-tokenize has no effect without --valid-metrics bleu");
+}
+
 void check_valid_script(const TrainOptions& o, Findings& findings) {
   const auto measured = [&](ValidMetric metric) { return std::ranges::count(o.valid_metrics, metric) > 0; };
   const bool asks = measured(ValidMetric::translation), has = !o.valid_script_path.empty();
@@ -237,8 +243,9 @@ void check_precision(const TrainOptions& o) {
 
 void warn_without_validation(const TrainOptions& o, const Given& given) {
   if (!o.valid_sets.empty()) return;
-  for (const char* option : {"early-stopping", "valid-freq", "valid-metrics", "beam-size", "normalize",
-                             "valid-script-path", "valid-translation-output", "valid-max-lines", "valid-log"})
+  for (const char* option :
+       {"early-stopping", "valid-freq", "valid-metrics", "beam-size", "normalize", "valid-tokenize",
+        "valid-script-path", "valid-translation-output", "valid-max-lines", "valid-log"})
     if (given.changed(option)) log_warning("--{} has no effect without --valid-sets", option);
 }
 
@@ -278,6 +285,7 @@ void check_train(TrainOptions& o, const Given& given, Findings& findings) {
   findings.attempt([&] { check_precision(o); });
   check_valid_script(o, findings);
   if (findings.empty()) warn_without_validation(o, given);
+  if (findings.empty()) warn_of_unused_tokenizer(o);
 }
 
 }  // namespace dragoman

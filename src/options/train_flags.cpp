@@ -125,6 +125,12 @@ std::vector<Flag<O>> validation_flags() {
        .help = "in validation, divide scores by length to the power A; 0: off (Marian: 0); without a value: 1",
        .range = {0, 10},
        .implicit = "1"},
+      {.name = "valid-tokenize",
+       .field = &O::valid_tokenize,
+       .value = "NAME",
+       .group = group,
+       .help = "tokenizer for BLEU in validation, as evaluate --tokenize: zh for Chinese, char for Japanese, Thai and "
+               "other languages without spaces, none for text that is already tokenised"},
       {.name = "valid-script-path",
        .field = &O::valid_script_path,
        .value = "COMMAND",

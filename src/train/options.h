@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/enum_names.h"
+#include "metrics/tokenize.h"
 #include "runlog/options.h"
 #include "train/frequency.h"
 
@@ -67,11 +68,12 @@ struct TrainingOptions : RunLogOptions {
   bool fast_math = false;                      // on a GPU, compute float32 products in TF32
   int cpu_threads = 0;                         // 0: one per core
   int valid_beam_size = 4;
-  double valid_normalize = 1;                  // as SearchOptions::normalize
-  std::string valid_script_path;               // command line of the script that measures `translation`
-  std::vector<std::string> valid_script_args;  // its arguments before the translation file
-  std::string valid_translation_output;        // file for the translations, {U} is the update; empty: not kept
-  int64_t valid_max_lines = 0;                 // translate only the first lines of the validation set; 0: all
+  double valid_normalize = 1;                        // as SearchOptions::normalize
+  Tokenizer valid_tokenize = Tokenizer::thirteen_a;  // for BLEU
+  std::string valid_script_path;                     // command line of the script that measures `translation`
+  std::vector<std::string> valid_script_args;        // its arguments before the translation file
+  std::string valid_translation_output;              // file for the translations, {U} is the update; empty: not kept
+  int64_t valid_max_lines = 0;                       // translate only the first lines of the validation set; 0: all
 };
 
 }  // namespace dragoman

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/fingerprint.h"
+#include "base/grouped.h"
 #include "base/line_writer.h"
 #include "base/log.h"
 #include "base/scratch_folder.h"
@@ -19,11 +20,19 @@ namespace {
 
 constexpr int64_t usual_batch_words = 4096;  // if training has no limit
 
-std::vector<int32_t> encoded(const Vocabulary& vocabulary, const SentenceFrame& frame, const std::string& line,
-                             const TrainingSetup& setup) {
-  auto ids = setup.data.no_spm_encode ? vocabulary.encode_given_pieces(line) : vocabulary.encode(line);
-  if (int64_t(ids.size()) > setup.data.max_length) ids.resize(setup.data.max_length);
-  return frame.around(std::move(ids));
+std::vector<int32_t> encoded(const Vocabulary& vocabulary, const std::string& line, const TrainingSetup& setup) {
+  return setup.data.no_spm_encode ? vocabulary.encode_given_pieces(line) : vocabulary.encode(line);
+}
+
+// Returns whether the pair was longer. Training has memory for pairs up to --max-length.
+bool crop(IdPair& pair, int64_t most) {
+  bool longer = false;
+  for (auto* ids : {&pair.source, &pair.target}) {
+    if (std::ssize(*ids) <= most) continue;
+    ids->resize(size_t(most));
+    longer = true;
+  }
+  return longer;
 }
 
 std::string_view bytes_of(const std::vector<int32_t>& ids) {
@@ -81,11 +90,21 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
   LinePairs lines = read_line_pairs({{sets.front(), sets.back()}, setup.data.tsv});
   require(!lines.source.empty(), "--valid-sets: {} has no lines", sets[0]);
   const SentenceFrames frames = frames_of(setup.model);
+  int64_t cropped = 0;
+  size_t first = 0;
   for (size_t i = 0; i < lines.source.size(); ++i) {
-    pairs_.push_back({encoded(vocabularies.source, frames.source, lines.source[i], setup),
-                      encoded(vocabularies.target, frames.target, lines.target[i], setup)});
+    IdPair pair{encoded(vocabularies.source, lines.source[i], setup),
+                encoded(vocabularies.target, lines.target[i], setup)};
+    if (crop(pair, setup.data.max_length) && cropped++ == 0) first = i + 1;
+    pairs_.push_back({frames.source.around(std::move(pair.source)), frames.target.around(std::move(pair.target))});
     target_tokens_ += int64_t(pairs_.back().target.size());
   }
+  if (cropped > 0 && wants({ValidMetric::cross_entropy, ValidMetric::perplexity}))
+    log_warning(
+        "--valid-sets: {} longer than --max-length {} pieces, the first in line {}: cross-entropy and perplexity "
+        "are of {} beginnings only",
+        cropped == 1 ? "a pair is" : grouped(cropped) + " pairs are", setup.data.max_length, grouped(int64_t(first)),
+        cropped == 1 ? "its" : "their");
   if (const auto most = size_t(setup.training.valid_max_lines); most > 0 && most < lines.source.size()) {
     lines.source.resize(most);
     lines.target.resize(most);
@@ -105,6 +124,8 @@ std::string Validation::fingerprint(ValidMetric metric) const {
     for (const IdPair& pair : pairs_)
       for (const auto& ids : {pair.source, pair.target}) all.add(bytes_of(ids));
   }
+  if (metric == ValidMetric::bleu && o.valid_tokenize != Tokenizer::thirteen_a)  // which older versions always had
+    all.add(std::string(name_of(o.valid_tokenize)));
   if (metric == ValidMetric::translation) {
     all.add(o.valid_script_path);
     for (const std::string& argument : o.valid_script_args) all.add(argument);
@@ -214,7 +235,7 @@ std::vector<std::optional<double>> Validation::measure(const MeasuredModel& meas
         values.push_back(std::exp(entropy));
         break;
       case ValidMetric::bleu:
-        values.push_back(bleu(hypotheses, {references_}).score);
+        values.push_back(bleu(hypotheses, {references_}, setup_.training.valid_tokenize).score);
         break;
       case ValidMetric::chrf:
         values.push_back(chrf(hypotheses, {references_}));

@@ -84,6 +84,40 @@ TEST(Validation, MeasuresCrossEntropyPerTargetTokenAndItsPerplexity) {
   EXPECT_DOUBLE_EQ(values[0], std::exp(values[1]));
 }
 
+TEST(Validation, SaysWhichPairsItCrops) {
+  Validated v;
+  v.run.setup.data.max_length = 4;
+  v.run.setup.training.valid_sets = {
+      v.run.files.write("long.en", "one\none two three four five\none\nsix six six six six six\n"),
+      v.run.files.write("long.de", "eins\neins\neins\nzwei\n")};
+  v.measure();
+  EXPECT_THAT(v.run.log.text(), HasSubstr("--valid-sets: 2 pairs are longer than --max-length 4 pieces, the first in "
+                                          "line 2: cross-entropy and perplexity are of their beginnings only"));
+  v.run.log.clear();
+  v.run.setup.training.valid_metrics = {ValidMetric::chrf};
+  v.measure();
+  EXPECT_THAT(v.run.log.text(), testing::Not(HasSubstr("longer")));
+}
+
+TEST(Validation, SplitsForBleuAsTheTokenizerSays) {
+  Validated v;
+  v.run.setup.training.valid_metrics = {ValidMetric::bleu};
+  const auto bleu_with = [&](Tokenizer tokenizer) {
+    v.run.setup.training.valid_tokenize = tokenizer;
+    return v.measure().front();
+  };
+  const auto fingerprint_with = [&](Tokenizer tokenizer, ValidMetric metric) {
+    v.run.setup.training.valid_tokenize = tokenizer;
+    return Validation(v.run.setup, v.vocabularies).fingerprint(metric);
+  };
+  EXPECT_EQ(bleu_with(Tokenizer::none), bleu_with(Tokenizer::thirteen_a)) << "there is no punctuation";
+  EXPECT_GT(bleu_with(Tokenizer::character), bleu_with(Tokenizer::thirteen_a)) << "letters match more often than words";
+  EXPECT_NE(fingerprint_with(Tokenizer::character, ValidMetric::bleu),
+            fingerprint_with(Tokenizer::thirteen_a, ValidMetric::bleu));
+  EXPECT_EQ(fingerprint_with(Tokenizer::character, ValidMetric::chrf),
+            fingerprint_with(Tokenizer::thirteen_a, ValidMetric::chrf));
+}
+
 TEST(Validation, LeavesNothingBehind) {
   Validated v;
   v.run.setup.training.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::bleu};
