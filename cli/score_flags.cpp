@@ -162,7 +162,7 @@ Table<ScoreCommandOptions> score_table() {
                 .text =
                     "Prints the log-probability (base e) that the model assigns to each "
                     "target line given its source line, one number per line. Weights of 8 bits are scored in float32, "
-                    "without the rounding of translate's activations, so its scores differ a little."},
+                    "without rounding activations as translate does, so scores differ a little from its."},
       .check = check};
   for (auto part : {file_flags, open_flags_of_score, scoring_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
