@@ -107,8 +107,7 @@ std::vector<Flag<O>> vocabulary_flags() {
        .value = "PIECE...",
        .group = "Vocabulary",
        .help = "pieces that are never split, such as language tags: <2de> <2fr>; an existing vocabulary must have "
-               "them, a new "
-               "one gets them, also that of --pretrained-model under a new name"},
+               "them; a new one gets them, also that of --pretrained-model under a new name"},
       {.name = "sentencepiece-alphas",
        .field = &O::sentencepiece_alphas,
        .value = "A...",

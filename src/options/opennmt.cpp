@@ -34,7 +34,8 @@ constexpr Foreign opennmt_option_rows[] = {
     {"keep_checkpoint", "--keep-last keeps the last checkpoints", "-1"},
     {"train_from", "a stopped run resumes from --model itself; --pretrained-model starts from another model"},
     {"reset_optim", "--no-optimizer-reload resets Adam's moments", "none"},
-    {"update_vocab", "the vocabulary of a model stays as it is"},
+    {"update_vocab",
+     "--protected-symbols adds symbols to the vocabulary of --pretrained-model; other pieces cannot be added"},
     // Model
     {"model_task model_type data_type", "models translate text", "seq2seq,text"},
     {"encoder_type decoder_type", "--type: transformer, or s2s for recurrent models", "transformer"},
