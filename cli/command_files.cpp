@@ -12,12 +12,11 @@
 #include "cli/explain_options.h"
 #include "cli/inspect_options.h"
 #include "cli/plot_options.h"
-#include "cli/quantize_options.h"
 #include "cli/score_options.h"
 #include "cli/serve_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
-#include "dragoman/average.h"
+#include "engine/model_files.h"
 #include "serve/served_models.h"
 
 namespace dragoman {
@@ -69,18 +68,10 @@ CommandFiles files_of(const AlignCommandOptions& o) {
           .written = {{"--output", {o.output}}, {"--shortlist", {o.shortlist}}}};
 }
 
-CommandFiles files_of(const AverageOptions& o) {
-  return {.read = {{"--models", o.models}, {"--vocabs", o.vocabs}}, .written = {{"--output", {o.output}}}};
-}
-
 CommandFiles files_of(const ConvertCommandOptions& o) {
-  return {.read = {{"--input", {o.input}}, {"--vocabs", o.vocabs}, {"--verify", {o.verify}}},
-          .written = {{"--output", {o.output}}}};
-}
-
-CommandFiles files_of(const QuantizeCommandOptions& o) {
-  return {.read = {{"--model", {o.model}}, {"--valid-sets", o.valid_sets}, {"--vocabs", o.vocabs}},
-          .written = {{"--output", {o.output}}}};
+  CommandFiles files = files_of(static_cast<const ConvertOptions&>(o));
+  files.read.push_back({"--verify", {o.verify}});
+  return files;
 }
 
 CommandFiles files_of(const VocabOptions& o) {

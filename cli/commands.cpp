@@ -16,7 +16,7 @@
 #include "cli/serve_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
-#include "dragoman/average.h"
+#include "engine/model_files.h"
 #include "options/train_table.h"
 
 namespace dragoman {

@@ -42,7 +42,8 @@ Table<EvaluateCommandOptions> evaluate_table();
 Table<InspectOptions> inspect_table();
 Table<CompletionOptions> completion_table();
 
-/// The files that they name.
+/// The files that they name. Those of train, average and quantize are declared in options/train_table.h and
+/// engine/model_files.h.
 CommandFiles files_of(const DataCommandOptions& options);
 CommandFiles files_of(const PlotOptions& options);
 CommandFiles files_of(const TranslateCommandOptions& options);
@@ -50,9 +51,7 @@ CommandFiles files_of(const ServeCommandOptions& options);
 CommandFiles files_of(const ScoreCommandOptions& options);
 CommandFiles files_of(const ExplainCommandOptions& options);
 CommandFiles files_of(const AlignCommandOptions& options);
-CommandFiles files_of(const AverageOptions& options);
 CommandFiles files_of(const ConvertCommandOptions& options);
-CommandFiles files_of(const QuantizeCommandOptions& options);
 CommandFiles files_of(const VocabOptions& options);
 CommandFiles files_of(const DetectOptions& options);
 CommandFiles files_of(const EvaluateCommandOptions& options);

@@ -32,7 +32,8 @@ struct QuantizeResult {
 };
 
 /// Writes the model with its matrices in 8 bits, as `dragoman quantize` does. Error if the file is not a model in
-/// float32, and if BLEU falls by more than the gate: then nothing is written. Thread-safe.
+/// float32, if the output is one of the files read, and if BLEU falls by more than the gate: then nothing is written.
+/// Thread-safe.
 QuantizeResult quantize(Engine& engine, const QuantizeOptions& options);
 
 }  // namespace dragoman

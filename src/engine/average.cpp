@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "dragoman/engine.h"
+#include "engine/model_files.h"
 #include "interop/open_model.h"
 #include "io/config_json.h"
 #include "model/config_fields.h"
@@ -65,10 +66,15 @@ void set_to_means(const Parameters& parameters, const Sums& sums, size_t models)
 
 }  // namespace
 
+CommandFiles files_of(const AverageOptions& o) {
+  return {.read = {{"--models", o.models}, {"--vocabs", o.vocabs}}, .written = {{"--output", {o.output}}}};
+}
+
 // Memory: one model and the sums, however many files there are.
 void average_models(Engine& engine, const AverageOptions& options) {
   require(options.output != "-", "--output is a model file, so it cannot be '-'");
   require(!options.models.empty(), "no models to average");
+  refuse_overwriting(files_of(options));
   const Engine::Scope scope(engine);
   const std::string& first_path = options.models.front();
   const ModelFile first = open_model(first_path, {.vocabs = options.vocabs});

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "dragoman/engine.h"
+#include "engine/model_files.h"
 #include "interop/open_model.h"
 #include "interop/write_ctranslate2.h"
 #include "interop/write_huggingface.h"
@@ -25,9 +26,14 @@ void write_for_others(const ConvertOptions& o) {
 
 }  // namespace
 
+CommandFiles files_of(const ConvertOptions& o) {
+  return {.read = {{"--input", {o.input}}, {"--vocabs", o.vocabs}}, .written = {{"--output", {o.output}}}};
+}
+
 void convert_model(Engine& engine, const ConvertOptions& o) {
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
   require_enumerator("format", o.format, ModelFormat::onnx);
+  refuse_overwriting(files_of(o));
   const Engine::Scope scope(engine);
   if (o.format != ModelFormat::dragoman) return write_for_others(o);
   std::optional<ConvertedModel> model =

@@ -3,12 +3,14 @@
 #include <filesystem>
 
 #include "backend/registry.h"
+#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/log.h"
 #include "data/pairs.h"
 #include "decode/translator.h"
 #include "dragoman/engine.h"
+#include "engine/model_files.h"
 #include "interop/open_model.h"
 #include "io/int8_weights.h"
 #include "io/load_model.h"
@@ -24,7 +26,9 @@ namespace fs = std::filesystem;
 void check(const QuantizeOptions& o) {
   validate(SearchOptions{.beam_size = o.beam_size});
   require(o.gate >= 0 && o.gate <= 100, "--gate: {} is out of range, expected from 0 to 100", o.gate);
+  require_enumerator("tokenize", o.tokenize, Tokenizer::none);
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
+  refuse_overwriting(files_of(o));
   require_writable("output", o.output);
 }
 
@@ -64,6 +68,11 @@ void pass_gate(const TranslationQuality& float32, const TranslationQuality& int8
 }
 
 }  // namespace
+
+CommandFiles files_of(const QuantizeOptions& o) {
+  return {.read = {{"--model", {o.model}}, {"--valid-sets", o.valid_sets}, {"--vocabs", o.vocabs}},
+          .written = {{"--output", {o.output}}}};
+}
 
 // Quality is measured before the file is written: load_model quantizes the float32 file to the same weights.
 QuantizeResult quantize(Engine& engine, const QuantizeOptions& o) {

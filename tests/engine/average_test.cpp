@@ -1,14 +1,18 @@
 #include "dragoman/average.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "dragoman/engine.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 
 namespace dragoman {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 std::vector<float> weights(const ModelFile& file) {
   Arena arena;
@@ -30,6 +34,18 @@ TEST(AverageModels, SavesTheMeanOfTwoModels) {
   ASSERT_NE(a, b);
   ASSERT_EQ(mean.size(), a.size());
   for (size_t i = 0; i < mean.size(); ++i) EXPECT_EQ(mean[i], float((double(a[i]) + double(b[i])) / 2));
+}
+
+TEST(AverageModels, RefusesToOverwriteAModelThatItReads) {
+  const TemporaryFolder folder;
+  Engine engine({.threads = 1});
+  const std::string a = save_toy_model(folder / "a", 1), b = save_toy_model(folder / "b", 2), before = read_file(b);
+  EXPECT_THAT(
+      [&] {
+        average_models(engine, {b, {a, b}});
+      },
+      ThrowsMessage<Error>(HasSubstr("--output and --models are both " + b)));
+  EXPECT_EQ(read_file(b), before);
 }
 
 TEST(AverageModels, RefusesNoModels) {

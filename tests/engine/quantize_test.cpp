@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/file.h"
 #include "dragoman/engine.h"
 #include "dragoman/error.h"
 #include "dragoman/text_translator.h"
@@ -53,7 +54,21 @@ TEST_F(QuantizeTest, RefusesOptionsOutOfRange) {
   for (const double gate : {-1.0, 101.0, std::nan("")})
     EXPECT_THAT([&] { quantize(engine, {.model = model, .output = output, .gate = gate}); },
                 ThrowsMessage<Error>(HasSubstr("--gate: ")));
+  EXPECT_THAT([&] { quantize(engine, {.model = model, .output = output, .tokenize = Tokenizer(17)}); },
+              ThrowsMessage<Error>(HasSubstr("tokenize")));
   EXPECT_FALSE(std::filesystem::exists(output));
+}
+
+TEST_F(QuantizeTest, RefusesToOverwriteWhatItReads) {
+  const std::string before = read_file(model);
+  EXPECT_THAT([&] { quantize(engine, {.model = model, .output = model}); },
+              ThrowsMessage<Error>(HasSubstr("--output and --model are both " + model)));
+  EXPECT_THAT(
+      [&] {
+        quantize(engine, {.model = model, .output = text, .valid_sets = {text, text}});
+      },
+      ThrowsMessage<Error>(HasSubstr("--output and --valid-sets are both " + text)));
+  EXPECT_EQ(read_file(model), before);
 }
 
 TEST_F(QuantizeTest, RefusesOneFileOfAPair) {
