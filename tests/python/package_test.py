@@ -336,6 +336,22 @@ kept = [t._translator.submit(['a house'], '', dragoman._dragoman.SearchOptions()
         done = python(program, self.model)
         self.assertEqual((done.stdout, done.stderr), ("", ""))
 
+    def test_ends_while_daemon_threads_compute(self):
+        for work in ("dragoman.Translator(sys.argv[1], threads=1)", "scorer.score(lines, lines)",
+                     "dragoman.evaluate(lines, lines, metrics=['ter', 'chrf++'], confidence=True)",
+                     "dragoman.ModelFile(sys.argv[1])"):
+            program = f"""
+import sys, threading, time, dragoman
+lines, scorer = ['a red house'] * 250, dragoman.Scorer(sys.argv[1], threads=1)
+def work():
+    while True: {work}
+for _ in range(4): threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+            with self.subTest(work):
+                done = python(program, self.model)
+                self.assertEqual((done.stdout, done.stderr), ("", ""))
+
     def test_agrees_beside_packages_with_libraries_of_the_same_names(self):
         program = ("import sys\nfor name in sys.argv[2:]: __import__(name)\nimport dragoman\n"
                    "for line in dragoman.Translator(sys.argv[1]).translate(sys.stdin.read().split(chr(10)), beam_size=3): print(line)\n"

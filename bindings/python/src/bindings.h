@@ -3,7 +3,10 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <unistd.h>
+
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace dragoman::python {
@@ -23,11 +26,47 @@ inline py::str message_of(std::string_view text) {
       PyUnicode_DecodeUTF8(text.data(), py::ssize_t(text.size()), "backslashreplace"));
 }
 
+/// Takes the interpreter's lock. If the interpreter has ended meanwhile, which daemon threads may live to see, Python
+/// before 3.14 ends the thread: it unwinds the stack, which aborts the program at the first destructor on it. Like
+/// later versions, this thread then waits for the end of the process.
+template <class F>
+void take_lock(F take) {
+  try {
+    take();
+  } catch (...) {  // of pthread_exit(); must not be left
+    for (;;) pause();
+  }
+}
+
+/// Holds the interpreter's lock during its life.
+class WithLock {
+ public:
+  WithLock() {
+    take_lock([this] { lock_.emplace(); });
+  }
+
+ private:
+  std::optional<py::gil_scoped_acquire> lock_;
+};
+
+/// Lets other Python threads run during its life.
+class WithoutLock {
+ public:
+  WithoutLock() : thread_(PyEval_SaveThread()) {}
+  ~WithoutLock() {
+    take_lock([this] { PyEval_RestoreThread(thread_); });
+  }
+  WithoutLock(const WithoutLock&) = delete;
+
+ private:
+  PyThreadState* const thread_;
+};
+
 /// A Python object that threads without the interpreter's lock may hold, copy and release.
 using SharedObject = std::shared_ptr<py::object>;
 inline SharedObject shared(py::object object) {
   return {new py::object(std::move(object)), [](py::object* last) {
-            const py::gil_scoped_acquire lock;
+            const WithLock lock;
             delete last;
           }};
 }

@@ -27,7 +27,7 @@ std::vector<TextScore> evaluate_text(const Machine& machine, Lines hypotheses, s
   std::vector<EvaluatedText> texts;
   for (Lines& lines : references) texts.push_back({fmt::format("reference {}", texts.size() + 1), std::move(lines)});
   const auto engine = engine_of(machine);
-  const py::gil_scoped_release unlocked;
+  const WithoutLock unlocked;
   Evaluation evaluation =
       evaluate(*engine, std::move(options), std::move(texts), {{"hypotheses", std::move(hypotheses)}});
   std::vector<TextScore> scores;

@@ -8,7 +8,7 @@ std::shared_ptr<Engine> engine_of(const Machine& machine) {
       EngineOptions{.device = machine.device,
                     .threads = machine.threads,
                     .log = [log = shared(machine.log)](LogLevel level, std::string_view message) {
-                      const py::gil_scoped_acquire lock;
+                      const WithLock lock;
                       try {
                         (*log)(level == LogLevel::warning, message_of(message));
                       } catch (py::error_already_set& error) {

@@ -40,7 +40,7 @@ void add_model_file(py::module_& module) {
   py::class_<ModelFile, SharedFile>(module, "ModelFile")
       .def(py::init([](const std::string& path, std::vector<std::string> vocabs, std::string source_lang,
                        std::string target_lang) {
-             const py::gil_scoped_release unlocked;
+             const WithoutLock unlocked;
              return std::make_shared<ModelFile>(open_model(
                  path, {.vocabs = std::move(vocabs), .languages = {std::move(source_lang), std::move(target_lang)}}));
            }),

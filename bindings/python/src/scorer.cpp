@@ -12,12 +12,12 @@ class PythonScorer {
  public:
   PythonScorer(const Machine& machine, ScorerOptions options) {
     engine_ = engine_of(machine);
-    const py::gil_scoped_release unlocked;
+    const WithoutLock unlocked;
     scorer_ = std::make_unique<Scorer>(*engine_, std::move(options));
   }
   ~PythonScorer() {
     try {
-      const py::gil_scoped_release unlocked;
+      const WithoutLock unlocked;
       scorer_.reset();
       engine_.reset();
     } catch (...) {  // there is nowhere to report it
@@ -26,7 +26,7 @@ class PythonScorer {
 
   std::vector<ScoredPair> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets) {
     process_.require_not_forked("scorer");
-    const py::gil_scoped_release unlocked;
+    const WithoutLock unlocked;
     const std::lock_guard turn(turn_);
     return scorer_->score(sources, targets);
   }

@@ -42,7 +42,7 @@ struct Answers {
   }
   // For all answers, or for a part of one. False: neither came in time.
   bool wait(bool for_partial) {
-    const py::gil_scoped_release unlocked;
+    const WithoutLock unlocked;
     std::unique_lock lock(mutex);
     return news.wait_for(lock, patience, [&] { return missing == 0 || (for_partial && partial); });
   }
@@ -115,7 +115,7 @@ class PythonTranslator {
  public:
   PythonTranslator(const Machine& machine, const TextTranslatorOptions& options) {
     auto engine = engine_of(machine);
-    const py::gil_scoped_release unlocked;
+    const WithoutLock unlocked;
     translator_ = std::make_shared<BackgroundTranslator>(std::move(engine), options);
   }
   ~PythonTranslator() {
@@ -128,7 +128,7 @@ class PythonTranslator {
   // The translator's thread may need the lock before it can be joined.
   void close() {
     auto last = std::move(translator_);
-    const py::gil_scoped_release unlocked;
+    const WithoutLock unlocked;
     last.reset();
   }
 
@@ -141,7 +141,7 @@ class PythonTranslator {
     auto job = std::make_unique<Job>(translator, answers);
     SharedObject news;
     if (!call.is_none()) news = shared(call);
-    const py::gil_scoped_release unlocked;
+    const WithoutLock unlocked;
     const auto last = std::move(translator);  // let go without the lock, since it may be the last
     try {
       for (size_t i = 0; i < lines.size(); ++i) {
@@ -165,7 +165,7 @@ class PythonTranslator {
 
  private:
   static void notify(const py::object& news) {
-    const py::gil_scoped_acquire lock;
+    const WithLock lock;
     try {
       news();
     } catch (py::error_already_set& error) {
@@ -234,7 +234,7 @@ void add_translator(py::module_& module) {
       .def("result", &Job::result)
       .def("texts", &Job::texts)
       .def("partial", &Job::partial, "wait"_a)
-      .def("cancel", &Job::cancel, py::call_guard<py::gil_scoped_release>());
+      .def("cancel", &Job::cancel, py::call_guard<WithoutLock>());
   py::class_<PythonTranslator>(module, "Translator")
       .def(py::init([](std::vector<std::string> models, std::vector<double> weights, const std::string& precision,
                        std::string shortlist, std::vector<std::string> vocabs, std::string source_lang,
