@@ -17,7 +17,7 @@ struct TranslationAnswer {
 };
 
 /// A TextTranslator with a thread of its own, for programs that submit from several threads or have no loop that could
-/// call step(). Texts of all threads are translated together. Thread-safe.
+/// call step(). Texts of all threads are translated together; threads with many queued texts take turns. Thread-safe.
 class [[gnu::visibility("default")]] BackgroundTranslator {
  public:
   using Ticket = TextTranslator::Ticket;

@@ -76,6 +76,10 @@ class [[gnu::visibility("default")]] TextTranslator {
   bool step();
 
  private:
+  friend class BackgroundTranslator;
+  // Whether so few texts wait that more of them would improve throughput.
+  bool wants_more() const;
+
   struct State;
   const std::unique_ptr<State> state_;
 };

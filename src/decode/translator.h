@@ -76,6 +76,8 @@ class Translator {
   bool idle() const { return requests_.empty(); }
   /// Whether another request would begin soon: the unfinished requests fill less than one search.
   bool has_room() { return searches_.next().has_room(); }
+  /// Whether so few requests wait that more of them would improve throughput.
+  bool wants_more() { return searches_.wants_more(); }
   /// Extends all translations by one or more tokens, as Searches does, and answers the requests that are done.
   void step(int most = Searches::steps_at_once);
 

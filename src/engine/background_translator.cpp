@@ -1,7 +1,9 @@
 #include "dragoman/background_translator.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -16,22 +18,15 @@
 #include "dragoman/engine.h"
 
 namespace dragoman {
-namespace {
-
-// Enough to fill the token budget of a search even with lines of a few tokens. Further requests wait as text.
-constexpr size_t texts_in_flight_per_thread = 256;
-
-}  // namespace
 
 // A request is in `open_` from submit() until its outcome is decided, by the translator's result or by cancel().
-// Whoever removes it decides, so that there is exactly one answer. The thread delivers all answers.
+// Whoever removes it decides, so that there is exactly one answer. The thread delivers all answers. The translator
+// receives no more requests than keep it busy; the others wait as text, and the threads that submitted them take turns,
+// so that a line of one thread does not wait for all lines of another.
 class BackgroundTranslator::Worker {
  public:
   Worker(std::shared_ptr<Engine> used, const TextTranslatorOptions& options)
-      : engine_(std::move(used)),
-        search_(options.search),
-        translator_(*engine_, options),
-        most_in_flight_(texts_in_flight_per_thread * size_t(engine_->threads())) {}
+      : engine_(std::move(used)), search_(options.search), translator_(*engine_, options) {}
 
   const SearchOptions& search() const { return search_; }
   const OwnProcess& process() const { return process_; }
@@ -59,7 +54,7 @@ class BackgroundTranslator::Worker {
       const std::lock_guard lock(mutex_);
       require(!ending_, "the translator is being destroyed");
       ticket = ++last_ticket_;
-      queue_.push_back(ticket);  // first, since tickets without a request are skipped
+      enqueue(ticket);  // first, since tickets without a request are skipped
       auto partial = std::exchange(request.partial, {});
       open_.emplace(ticket, Request{std::move(request), std::move(answered),
                                     partial ? std::make_shared<const Partial>(std::move(partial)) : nullptr});
@@ -86,6 +81,11 @@ class BackgroundTranslator::Worker {
     Answered answered;
     std::shared_ptr<const Partial> partial;  // null: not requested. Shared, as copying the function may need memory
     TranslationAnswer answer = {};
+  };
+  // What one thread has submitted, in its order.
+  struct Queue {
+    std::thread::id thread;
+    std::deque<Ticket> tickets;  // not empty; some may be cancelled
   };
   using Requests = std::map<Ticket, Request>;  // moving a node between maps needs no memory, so it cannot fail
 
@@ -120,7 +120,7 @@ class BackgroundTranslator::Worker {
     bool ending = false;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return ending_ || !cancelled_.empty() || !queue_.empty() || !in_flight_.empty(); });
+      wake_.wait(lock, [&] { return ending_ || !cancelled_.empty() || !queues_.empty() || !in_flight_.empty(); });
       ending = ending_;
       if (ending) cancelled_.merge(open_);
       cancelled = std::exchange(cancelled_, {});
@@ -130,7 +130,7 @@ class BackgroundTranslator::Worker {
       call(request.answered, TranslationAnswer{.cancelled = true});
     }
     TranslationRequest request;
-    while (in_flight_.size() < most_in_flight_)
+    while (translator_.wants_more())
       if (const Ticket ticket = next_queued(request))
         begin(ticket, std::move(request));
       else
@@ -138,12 +138,25 @@ class BackgroundTranslator::Worker {
     return !ending;
   }
 
+  void enqueue(Ticket ticket) {
+    const auto thread = std::this_thread::get_id();
+    const auto found = std::ranges::find(queues_, thread, &Queue::thread);
+    found != queues_.end() ? found->tickets.push_back(ticket) : queues_.push_back({thread, {ticket}});
+  }
+
+  Ticket take_turn() {
+    const auto turn = queues_.begin();
+    const Ticket ticket = turn->tickets.front();
+    turn->tickets.pop_front();
+    turn->tickets.empty() ? queues_.pop_front() : queues_.splice(queues_.end(), queues_, turn);
+    return ticket;
+  }
+
   // 0: none.
   Ticket next_queued(TranslationRequest& request) {
     const std::lock_guard lock(mutex_);
-    while (!queue_.empty()) {
-      const auto found = open_.find(queue_.front());
-      queue_.pop_front();
+    while (!queues_.empty()) {
+      const auto found = open_.find(take_turn());
       if (found == open_.end()) continue;  // it was cancelled
       request = std::move(found->second.request);
       if (found->second.partial) request.partial = keeping_partials(found->first);
@@ -222,14 +235,13 @@ class BackgroundTranslator::Worker {
   std::mutex mutex_;
   std::condition_variable wake_;
   Requests open_;
-  std::deque<Ticket> queue_;  // in order of submission; some may be cancelled
+  std::list<Queue> queues_;  // in the order of their turns
   Requests cancelled_;
   Ticket last_ticket_ = 0;
   bool ending_ = false;
 
   // Used by the thread only.
   TextTranslator translator_;
-  const size_t most_in_flight_;
   std::map<Ticket, TextTranslator::Ticket> in_flight_;
   Requests finished_;
 

@@ -105,6 +105,8 @@ bool TextTranslator::cancel(Ticket ticket) {
   return state_->run([&](Translator& translator) { return translator.cancel(ticket); });
 }
 
+bool TextTranslator::wants_more() const { return !state_->translator || state_->translator->wants_more(); }
+
 bool TextTranslator::step() {
   return state_->run([&](Translator& translator) { return !translator.idle() && (translator.step(), true); });
 }

@@ -51,6 +51,8 @@ TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done d
   return state_->last;
 }
 
+bool TextTranslator::wants_more() const { return state_->pending.size() < 8; }
+
 bool TextTranslator::cancel(Ticket ticket) { return state_->pending.erase(ticket) > 0; }
 
 // Every 50th step has no memory for its requests, and about every 70th has a bug. That exception is shared by all, so

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
+#include <future>
 #include <latch>
 #include <mutex>
 #include <optional>
@@ -73,6 +75,28 @@ TEST_F(BackgroundTranslatorTest, TranslatesForManyThreadsAtOnce) {
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&] { EXPECT_EQ(best_of(translator->translate(lines, quick)), expected); });
   for (auto& thread : threads) thread.join();
+}
+
+TEST_F(BackgroundTranslatorTest, DoesNotLetALineWaitForAllLinesOfAnotherThread) {
+  const auto translator = load();
+  std::string long_line;
+  for (int i = 0; i < 20; ++i) long_line += "the old book is new ";
+  constexpr int many = 500;
+  constexpr SearchOptions quickest{.beam_size = 1, .max_length_add = 5, .max_length_factor = 0};
+  std::atomic<int> answered = 0;
+  std::latch all(many);
+  std::thread([&] {
+    for (int i = 0; i < many; ++i)
+      translator->submit({.text = long_line, .search = quickest}, [&](const auto&) {
+        ++answered;
+        all.count_down();
+      });
+  }).join();
+  const int before = answered;
+  std::promise<int> meanwhile;
+  translator->submit({.text = lines[0], .search = quick}, [&](const auto&) { meanwhile.set_value(answered - before); });
+  EXPECT_LT(meanwhile.get_future().get(), many / 4);
+  all.wait();
 }
 
 // Counts how each request ends.
