@@ -3,6 +3,7 @@
 
     arguments_test.py DRAGOMAN FOLDER_OF_THE_PACKAGE
 """
+import asyncio
 import os
 import unittest
 from pathlib import Path
@@ -81,6 +82,13 @@ class Arguments(PackageTest):
                 (dragoman.Error, "beam_size: a long int is out", lambda: self.translator.translate("a", beam_size=10**5000)),
                 (TypeError, "beam_size is 'x", lambda: self.translator.translate("a", beam_size=long)),
                 (dragoman.Error, "rule is 'x", lambda: self.translator.translate("a", rule=long)),
+                (TypeError, "no option 'beamsize', only beam", lambda: self.translator.translate("a", beamsize=1)),
+                (TypeError, "n_best is '2', expected int", lambda: self.translator.translate("a", n_best="2")),
+                (TypeError, "read_ahead is '3', exp", lambda: self.translator.translate(lines, read_ahead="3")),
+                (TypeError, "read_ahead is 5.5, exp", lambda: self.translator.translate(iter(lines), read_ahead=5.5)),
+                (TypeError, "lines: expected a list of lines, found None", lambda: self.translator.translate(None)),
+                (TypeError, "lines: expected a list of lines, found 3",
+                 lambda: asyncio.run(self.translator.translate_async(3))),
                 (TypeError, "prefix: expected str", lambda: self.translator.translate("a", prefix=lines))):
             with self.assertRaisesRegex(kind, text) as caught:
                 call()

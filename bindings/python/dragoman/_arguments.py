@@ -38,11 +38,15 @@ def texts_of(texts: Iterable[str], argument: str, kind: str = "lines") -> list[s
     return [text_of(text, argument) for text in list_of(texts, argument, kind)]
 
 
-def list_of(values: Iterable[T], argument: str, kind: str) -> List[T]:
-    """The values of any iterable, except of a text or a file name, which is one value."""
+def iterable(values: Iterable[T], argument: str, kind: str) -> Iterable[T]:
+    """Any iterable, except a text or a file name, which is one value."""
     if isinstance(values, (str, bytes, os.PathLike)) or not isinstance(values, Iterable):
         raise TypeError(f"{argument}: expected a list of {kind}, found {shown(values)} of type {type(values).__name__}")
-    return list(values)
+    return values
+
+
+def list_of(values: Iterable[T], argument: str, kind: str) -> List[T]:
+    return list(iterable(values, argument, kind))
 
 
 def file_name(path: Path, argument: str) -> bytes:

@@ -5,10 +5,34 @@ import atexit
 import os
 import weakref
 from collections import deque
-from typing import TYPE_CHECKING, AsyncIterator, Callable, Iterable, Iterator, List, Sequence, TypedDict, Union, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    List,
+    Sequence,
+    TypedDict,
+    Union,
+    overload,
+)
 
 from . import _dragoman
-from ._arguments import Path, file_name, file_names, languages, list_of, number, shown, text_of, texts_of, whole_number
+from ._arguments import (
+    Path,
+    file_name,
+    file_names,
+    iterable,
+    languages,
+    list_of,
+    number,
+    shown,
+    text_of,
+    texts_of,
+    whole_number,
+)
 from ._dragoman import Translation
 from ._error import Error
 from ._log import log
@@ -20,10 +44,12 @@ Result = Union[str, List[Translation]]  # with n_best: that many translations, b
 
 
 class SearchKeywords(TypedDict, total=False):
-    """How to translate: the options of ``dragoman translate`` with these names, and their defaults."""
+    """How to translate: the options of ``dragoman translate`` with these names, and their defaults.
+
+    ``n_best`` is not among them, since it decides what a result is.
+    """
 
     beam_size: int
-    n_best: int
     rule: str
     normalize: float
     length_penalty: float
@@ -80,38 +106,65 @@ class Translator:
     @overload
     def translate(  # type: ignore[overload-overlap]
         self, lines: str, *, prefix: str = ..., **search: Unpack[SearchKeywords]
-    ) -> Result: ...
+    ) -> str: ...
+
+    @overload
+    def translate(  # type: ignore[overload-overlap]
+        self, lines: str, *, n_best: int, prefix: str = ..., **search: Unpack[SearchKeywords]
+    ) -> list[Translation]: ...
 
     @overload
     def translate(  # type: ignore[overload-overlap]
         self, lines: list[str] | tuple[str, ...], *, read_ahead: int = ..., **search: Unpack[SearchKeywords]
-    ) -> list[Result]: ...
+    ) -> list[str]: ...
+
+    @overload
+    def translate(  # type: ignore[overload-overlap]
+        self,
+        lines: list[str] | tuple[str, ...],
+        *,
+        n_best: int,
+        read_ahead: int = ...,
+        **search: Unpack[SearchKeywords],
+    ) -> list[list[Translation]]: ...
 
     @overload
     def translate(
         self, lines: Iterable[str], *, read_ahead: int = ..., **search: Unpack[SearchKeywords]
-    ) -> Iterator[Result]: ...
+    ) -> Iterator[str]: ...
+
+    @overload
+    def translate(
+        self, lines: Iterable[str], *, n_best: int, read_ahead: int = ..., **search: Unpack[SearchKeywords]
+    ) -> Iterator[list[Translation]]: ...
 
     def translate(
-        self, lines: Iterable[str], *, prefix: str = "", read_ahead: int = 10_000, **search: Unpack[SearchKeywords]
-    ) -> Result | list[Result] | Iterator[Result]:
+        self,
+        lines: Iterable[str],
+        *,
+        n_best: int = 0,
+        prefix: str = "",
+        read_ahead: int = 10_000,
+        **search: Unpack[SearchKeywords],
+    ) -> Any:
         """Translates a line, a list of lines (to a list) or any other iterable (to an iterator, as it goes).
 
         The result of a line is its translation, or with ``n_best`` a list of ``Translation``. An iterator reads
         ``read_ahead`` lines ahead at most. ``prefix`` is how the translation of a single line begins.
         """
-        options = _search_options(search)
+        options = _search_options(search, n_best)
         if isinstance(lines, (str, bytes)):  # bytes are refused
             return _results(self._submit([lines], prefix, options), options)[0]
         if prefix:
             raise TypeError("prefix is for the translation of one line")
+        read_ahead = whole_number(read_ahead, "read_ahead")
         if read_ahead < 1:
             raise ValueError(f"read_ahead is {read_ahead}, expected 1 or more")
         if isinstance(lines, (list, tuple)):
             size = max(1, read_ahead // 2)
             parts: Iterator[Sequence[str]] = (lines[at : at + size] for at in range(0, len(lines), size))
             return list(self._in_order(parts, options, 2))
-        return self._in_order(([line] for line in lines), options, read_ahead)
+        return self._in_order(([line] for line in iterable(lines, "lines", "lines")), options, read_ahead)
 
     def _submit(
         self,
@@ -147,7 +200,7 @@ class Translator:
         Each text begins with the one before: greedy search (``beam_size=1``) decides every token at once, a beam as
         soon as all hypotheses that can still win agree. Closing the iterator cancels the translation.
         """
-        job = self._submit([line], prefix, _stream_options(search), True)
+        job = self._submit([line], prefix, _search_options(search), True)
         reported: str | None = None
         try:
             while (text := job.partial(True)) is not None:
@@ -160,21 +213,31 @@ class Translator:
     @overload
     async def translate_async(  # type: ignore[overload-overlap]
         self, lines: str, *, prefix: str = ..., **search: Unpack[SearchKeywords]
-    ) -> Result: ...
+    ) -> str: ...
 
     @overload
-    async def translate_async(self, lines: Iterable[str], **search: Unpack[SearchKeywords]) -> list[Result]: ...
+    async def translate_async(  # type: ignore[overload-overlap]
+        self, lines: str, *, n_best: int, prefix: str = ..., **search: Unpack[SearchKeywords]
+    ) -> list[Translation]: ...
+
+    @overload
+    async def translate_async(self, lines: Iterable[str], **search: Unpack[SearchKeywords]) -> list[str]: ...
+
+    @overload
+    async def translate_async(
+        self, lines: Iterable[str], *, n_best: int, **search: Unpack[SearchKeywords]
+    ) -> list[list[Translation]]: ...
 
     async def translate_async(
-        self, lines: Iterable[str], *, prefix: str = "", **search: Unpack[SearchKeywords]
-    ) -> Result | list[Result]:
+        self, lines: Iterable[str], *, n_best: int = 0, prefix: str = "", **search: Unpack[SearchKeywords]
+    ) -> Any:
         """The same for coroutines: a line, or several lines to a list. Cancelling the task cancels the translation."""
-        options = _search_options(search)
+        options = _search_options(search, n_best)
         if isinstance(lines, (str, bytes)):  # bytes are refused
             return (await self._await([lines], prefix, options))[0]
         if prefix:
             raise TypeError("prefix is for the translation of one line")
-        return await self._await(list(lines), "", options)
+        return await self._await(list_of(lines, "lines", "lines"), "", options)
 
     async def _await(self, lines: list[str], prefix: str, options: _dragoman.SearchOptions) -> list[Result]:
         if not lines:
@@ -193,7 +256,7 @@ class Translator:
     ) -> AsyncIterator[str]:
         """The same as ``stream`` for coroutines."""
         news = asyncio.Event()
-        job = self._submit([line], prefix, _stream_options(search), True, _setter(news))
+        job = self._submit([line], prefix, _search_options(search), True, _setter(news))
         reported: str | None = None
         try:
             while not job.done():
@@ -217,11 +280,12 @@ class Translator:
         self.close()
 
 
-def _search_options(search: SearchKeywords) -> _dragoman.SearchOptions:
+def _search_options(search: SearchKeywords, n_best: int = 0) -> _dragoman.SearchOptions:
     options = _dragoman.SearchOptions()
-    for name, value in search.items():
+    for name in search:
         if name not in SearchKeywords.__annotations__:
             raise TypeError(f"there is no option {shown(name)}, only {', '.join(SearchKeywords.__annotations__)}")
+    for name, value in {**search, "n_best": n_best}.items():
         kind = type(getattr(options, name))
         try:
             setattr(options, name, value)
@@ -232,13 +296,6 @@ def _search_options(search: SearchKeywords) -> _dragoman.SearchOptions:
     drawn = max(1, options.n_best)
     if options.sampling and search.get("beam_size", drawn) != drawn:
         raise Error(f"beam_size {options.beam_size} contradicts sampling, which draws n_best translations")
-    return options
-
-
-def _stream_options(search: SearchKeywords) -> _dragoman.SearchOptions:
-    options = _search_options(search)
-    if options.n_best > 0:
-        raise TypeError("n_best is for translate: a stream is of the best translation")
     return options
 
 
