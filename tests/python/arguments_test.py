@@ -59,6 +59,9 @@ class Arguments(PackageTest):
         pair = [self.model, self.model]
         with dragoman.Translator(iter(pair), weights=iter([1, 0]), threads=1) as translator:
             self.assertTrue(translator.translate("a house"))
+        vocabulary = dragoman.Vocabulary(self.folder / "v")
+        ids = vocabulary.encode(LINES[3])
+        self.assertEqual(vocabulary.decode(id for id in ids), vocabulary.decode(ids))
         scorer = dragoman.Scorer(self.model, threads=2)
         self.assertEqual([s.log_prob for s in scorer.score(iter(LINES), iter(LINES))],
                          [s.log_prob for s in scorer.score(LINES, LINES)])
@@ -66,6 +69,7 @@ class Arguments(PackageTest):
     def test_messages_name_the_argument_and_are_short(self):
         long = "x" * 10_000
         lines = ["a"] * 10_000
+        vocabulary = dragoman.Vocabulary(self.folder / "v")
         for kind, text, call in (
                 (TypeError, "threads is '2', expected int", lambda: dragoman.Translator(self.model, threads="2")),
                 (dragoman.Error, "threads: 10{40} is out", lambda: dragoman.Scorer(self.model, threads=10**40)),
@@ -89,6 +93,9 @@ class Arguments(PackageTest):
                 (TypeError, "lines: expected a list of lines, found None", lambda: self.translator.translate(None)),
                 (TypeError, "lines: expected a list of lines, found 3",
                  lambda: asyncio.run(self.translator.translate_async(3))),
+                (dragoman.Error, "ids: 1099511627776 is out of range", lambda: vocabulary.decode([2**40])),
+                (TypeError, "ids is 1.5, expected int", lambda: vocabulary.decode([1.5])),
+                (TypeError, "ids: expected a list of numbers, found '12'", lambda: vocabulary.decode("12")),
                 (TypeError, "prefix: expected str", lambda: self.translator.translate("a", prefix=lines))):
             with self.assertRaisesRegex(kind, text) as caught:
                 call()

@@ -224,6 +224,28 @@ class OtherThings(PackageTest):
             self.assertAlmostEqual(ours.log_prob, float(theirs), delta=1e-4 * abs(float(theirs)) + 1e-4)
             self.assertAlmostEqual(sum(ours.token_log_probs), ours.log_prob, places=2)
 
+    def test_scores_in_blocks_between_which_ctrl_c_is_seen(self):
+        sizes = []
+
+        class Scores:
+            def score(self, sources, targets):
+                sizes.append(len(sources))
+                return list(zip(sources, targets))
+
+        scorer = dragoman.Scorer(self.model, threads=1)
+        scorer._scorer = Scores()
+        sources, targets = ["a"] * 300 + ["b" * 30_000] * 3, ["c"] * 300 + ["d" * 10_000] * 3
+        self.assertEqual(scorer.score(sources, targets), list(zip(sources, targets)))
+        self.assertEqual(sizes, [256, 45, 1, 1])
+
+    def test_closes_a_scorer(self):
+        with dragoman.Scorer(self.model, threads=1) as scorer:
+            scores = scorer.score(["a"], ["b"])
+        self.assertEqual(len(scores), 1)
+        scorer.close()
+        with self.assertRaisesRegex(dragoman.Error, "the scorer is closed"):
+            scorer.score(["a"], ["b"])
+
     def test_evaluates_as_the_command_does(self):
         (self.folder / "hyp").write_text("\n".join(self.expected) + "\n", encoding="utf-8")
         shown = json.loads(self.command("evaluate", "--references", "s", "--hypotheses", "hyp", "--json"))

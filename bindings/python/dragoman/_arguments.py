@@ -76,6 +76,10 @@ def whole_number(value: int, argument: str, bits: int = 32) -> int:
     return number
 
 
+def whole_numbers(values: Iterable[int], argument: str) -> list[int]:
+    return [whole_number(value, argument) for value in list_of(values, argument, "numbers")]
+
+
 def number(value: float, argument: str) -> float:
     try:
         if not isinstance(value, (str, bytes)):

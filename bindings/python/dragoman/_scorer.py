@@ -3,11 +3,13 @@ from __future__ import annotations
 from typing import Iterable
 
 from . import _dragoman
-from ._arguments import Path, file_name, file_names, languages, list_of, text_of, texts_of, whole_number
+from ._arguments import Path, file_name, file_names, languages, text_of, texts_of, whole_number
 from ._dragoman import ScoredPair
 from ._log import log
 
-_pairs_at_once = 256  # between these, Ctrl-C is seen
+# Between blocks of these sizes, Ctrl-C is seen. So many characters on both sides are about a mini-batch.
+_pairs_at_once = 256
+_characters_at_once = 40_000
 
 
 class Scorer:
@@ -38,12 +40,24 @@ class Scorer:
 
     def score(self, sources: Iterable[str], targets: Iterable[str]) -> list[ScoredPair]:
         """The scores of the pairs, in their order; each depends on its pair alone. Many at once are faster."""
-        sources = list_of(sources, "sources", "lines")
-        targets = list_of(targets, "targets", "lines")
+        sources, targets = texts_of(sources, "sources"), texts_of(targets, "targets")
         if len(sources) != len(targets):
             raise ValueError(f"there are {len(sources)} sources and {len(targets)} targets, expected equal numbers")
         scored: list[ScoredPair] = []
-        for at in range(0, len(sources), _pairs_at_once):
-            here = slice(at, at + _pairs_at_once)
-            scored += self._scorer.score(texts_of(sources[here], "sources"), texts_of(targets[here], "targets"))
+        begin = characters = 0
+        for end, (source, target) in enumerate(zip(sources, targets), 1):
+            characters += len(source) + len(target)
+            if characters >= _characters_at_once or end - begin == _pairs_at_once or end == len(sources):
+                scored += self._scorer.score(sources[begin:end], targets[begin:end])
+                begin, characters = end, 0
         return scored
+
+    def close(self) -> None:
+        """Frees the memory of the model, once other threads have their scores. Later calls are errors."""
+        self._scorer.close()
+
+    def __enter__(self) -> Scorer:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "base/error.h"
 #include "base/own_process.h"
 #include "bindings/python/src/machine.h"
 
@@ -17,17 +18,25 @@ class PythonScorer {
   }
   ~PythonScorer() {
     try {
-      const WithoutLock unlocked;
-      scorer_.reset();
-      engine_.reset();
+      close();
     } catch (...) {  // there is nowhere to report it
     }
+  }
+
+  // In a child of fork() the turn may be that of a thread which is not there.
+  void close() {
+    const WithoutLock unlocked;
+    std::unique_lock turn(turn_, std::defer_lock);
+    if (!process_.forked()) turn.lock();
+    scorer_.reset();
+    engine_.reset();
   }
 
   std::vector<ScoredPair> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets) {
     process_.require_not_forked("scorer");
     const WithoutLock unlocked;
     const std::lock_guard turn(turn_);
+    require(bool(scorer_), "the scorer is closed");
     return scorer_->score(sources, targets);
   }
 
@@ -67,7 +76,8 @@ void add_scorer(py::module_& module) {
            }),
            py::kw_only(), "model"_a, "mini_batch_words"_a, "max_length"_a, "vocabs"_a, "source_lang"_a, "target_lang"_a,
            "device"_a, "threads"_a, "log"_a)
-      .def("score", &PythonScorer::score, "sources"_a, "targets"_a);
+      .def("score", &PythonScorer::score, "sources"_a, "targets"_a)
+      .def("close", &PythonScorer::close);
 }
 
 }  // namespace dragoman::python

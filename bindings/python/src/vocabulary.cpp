@@ -18,6 +18,11 @@ std::string decode_pieces(const Vocabulary& v, const py::object& pieces) {
   return v.decode_pieces(texts.cast<std::vector<std::string>>());
 }
 
+std::string decode(const Vocabulary& v, const py::object& ids) {
+  const py::object numbers = py::module_::import("dragoman._arguments").attr("whole_numbers")(ids, "ids");
+  return v.decode(numbers.cast<std::vector<int32_t>>());
+}
+
 // Its model, for pickle and copy.
 py::bytes state_of(const Vocabulary& v) { return v.bytes(); }
 Vocabulary from_state(const py::bytes& state) { return Vocabulary::from_bytes(state, "a pickled vocabulary"); }
@@ -33,8 +38,7 @@ void add_vocabulary(py::module_& module) {
       .def(
           "encode_pieces", [](const Vocabulary& v, const py::object& line) { return v.encode_pieces(line_of(line)); },
           "line"_a)
-      .def(
-          "decode", [](const Vocabulary& v, const std::vector<int32_t>& ids) { return v.decode(ids); }, "ids"_a)
+      .def("decode", decode, "ids"_a)
       .def("decode_pieces", decode_pieces, "pieces"_a)
       .def("piece", &Vocabulary::piece, "id"_a)
       .def("__len__", &Vocabulary::size)
