@@ -165,8 +165,9 @@ const float* dragoman_translations_token_log_probs(const struct dragoman_transla
                                                    size_t rank, size_t* count);
 void dragoman_translations_free(struct dragoman_translations* translations);
 
-/* Translates `count` texts, each of them one line, and waits. The caller frees the translations. `search` NULL means
- * the translator's own options. Fails in a function that receives a translation, where it would wait for itself. */
+/* Translates `count` texts, each of them one line (a line break in it is read as a blank), and waits. The caller frees
+ * the translations. `search` NULL means the translator's own options. Fails in a function that receives a translation,
+ * where it would wait for itself. */
 enum dragoman_status dragoman_translate(struct dragoman_translator* translator, const char* const* texts, size_t count,
                                         const struct dragoman_search_options* search,
                                         struct dragoman_translations** translations, struct dragoman_error** error);
@@ -185,7 +186,7 @@ typedef void (*dragoman_partial_function)(void* context, const char* text);
 
 struct dragoman_request {
   size_t struct_size;
-  const char* text;                             /* one line */
+  const char* text;                             /* one line: a line break in it is read as a blank */
   const char* prefix;                           /* how the translation begins; NULL: unrestricted */
   const struct dragoman_search_options* search; /* NULL: the translator's */
   dragoman_answer_function answer;

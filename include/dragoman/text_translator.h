@@ -36,7 +36,7 @@ struct TranslatedText {
 
 /// A text to translate with options of its own.
 struct TranslationRequest {
-  std::string text = {};  // one line
+  std::string text = {};  // one line: a line break in it is read as a blank
   SearchOptions search = {};
   std::string prefix = {};  // how the translation begins
   bool scores = true;  // compute log-probabilities and scores; without, they are undefined, and greedy search is faster
@@ -55,7 +55,8 @@ class [[gnu::visibility("default")]] TextTranslator {
   ~TextTranslator();
   TextTranslator(const TextTranslator&) = delete;
 
-  /// The best translation of each line. Lines are translated independently; many at once are faster than one by one.
+  /// The best translation of each line; a line break within one is read as a blank. Lines are translated independently;
+  /// many at once are faster than one by one.
   std::vector<std::string> translate(const std::vector<std::string>& lines);
 
   using Ticket = uint64_t;

@@ -70,6 +70,7 @@ class SearchKeywords(TypedDict, total=False):
 class Translator:
     """Translates lines of text. May be used from several threads at once; their lines are translated side by side.
 
+    A line break within a line is read as a blank: split a text of several lines, or they become one sentence.
     ``model`` is a file, or several whose predictions are combined. Messages go to ``logging.getLogger("dragoman")``.
     """
 
