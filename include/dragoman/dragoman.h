@@ -163,6 +163,9 @@ double dragoman_translations_log_prob(const struct dragoman_translations* transl
 /* Of each token, ends of sentences included; stores their number in `count`. */
 const float* dragoman_translations_token_log_probs(const struct dragoman_translations* translations, size_t text,
                                                    size_t rank, size_t* count);
+/* One of these tokens as text, such as "</s>". NULL if there is none. */
+const char* dragoman_translations_piece(const struct dragoman_translations* translations, size_t text, size_t rank,
+                                        size_t token);
 void dragoman_translations_free(struct dragoman_translations* translations);
 
 /* Translates `count` texts, each of them one line (a line break in it is read as a blank), and waits. The caller frees

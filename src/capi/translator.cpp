@@ -133,4 +133,10 @@ const float* dragoman_translations_token_log_probs(const dragoman_translations* 
   return found ? found->token_log_probs.data() : nullptr;
 }
 
+const char* dragoman_translations_piece(const dragoman_translations* translations, size_t text, size_t rank,
+                                        size_t token) {
+  const auto* found = find(translations, text, rank);
+  return found && token < found->pieces.size() ? found->pieces[token].c_str() : nullptr;
+}
+
 void dragoman_translations_free(dragoman_translations* translations) { delete translations; }

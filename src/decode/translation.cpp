@@ -17,6 +17,7 @@ void append(Translation& line, const Translation& part) {
   line.score += part.score;
   line.length += part.length;
   line.piece_log_probs.insert(line.piece_log_probs.end(), part.piece_log_probs.begin(), part.piece_log_probs.end());
+  line.ids.insert(line.ids.end(), part.ids.begin(), part.ids.end());
   append(line.alignment, part.alignment);
   for (size_t m = 0; m < line.by_model.size(); ++m) line.by_model[m] += part.by_model[m];
 }
@@ -40,9 +41,12 @@ size_t unfinished_bytes(const Vocabulary& target, std::span<const int32_t> ids) 
 
 std::vector<Translation> translations_of(const Vocabulary& target, std::vector<Hypothesis> hypotheses) {
   std::vector<Translation> translations;
-  for (Hypothesis& h : hypotheses)
+  for (Hypothesis& h : hypotheses) {
     translations.push_back(
         {target.decode(h.ids), h.log_prob, h.score, h.length, std::move(h.piece_log_probs), std::move(h.by_model)});
+    if (std::ssize(h.ids) < h.length) h.ids.push_back(target.eos());
+    translations.back().ids = std::move(h.ids);
+  }
   return translations;
 }
 

@@ -19,6 +19,7 @@ struct Translation {
   std::vector<double> by_model;        // log_prob under each model; empty for one model
   LineAlignment alignment;             // if requested
   std::vector<Link> links;             // if requested: pairs of byte ranges of the source and of this text
+  std::vector<int32_t> ids;            // of the predicted tokens
 };
 
 /// Converts hypotheses to text.

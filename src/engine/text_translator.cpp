@@ -27,10 +27,13 @@ void check(const TextTranslatorOptions& options) {
   validate(resolved(options.search));
 }
 
-std::vector<TranslatedText> texts_of(std::vector<Translation> translations) {
+std::vector<TranslatedText> texts_of(std::vector<Translation> translations, const Vocabulary& target, bool scores) {
   std::vector<TranslatedText> texts;
-  for (Translation& t : translations)
-    texts.push_back({std::move(t.text), t.log_prob, t.score, std::move(t.piece_log_probs)});
+  for (Translation& t : translations) {
+    texts.push_back({std::move(t.text), t.log_prob, t.score, std::move(t.piece_log_probs), {}});
+    if (!scores) continue;
+    for (const int32_t id : t.ids) texts.back().pieces.push_back(target.piece(id));
+  }
   return texts;
 }
 
@@ -96,7 +99,8 @@ TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done d
          .prefix = std::move(request.prefix),
          .wanted = request.scores ? Wanted::log_probs : Wanted::pieces,
          .partial = std::move(request.partial)},
-        [done = std::move(done)](std::vector<Translation> best) { done(texts_of(std::move(best))); },
+        [done = std::move(done), &target = state_->ensemble.vocabularies().target,
+         scores = request.scores](std::vector<Translation> best) { done(texts_of(std::move(best), target, scores)); },
         std::move(failed));
   });
 }

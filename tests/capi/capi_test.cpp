@@ -115,6 +115,10 @@ TEST_F(CApi, TranslatesAsCppDoes) {
       size_t tokens = 0;
       const float* log_probs = dragoman_translations_token_log_probs(found, i, rank, &tokens);
       EXPECT_THAT(std::vector(log_probs, log_probs + tokens), ElementsAreArray(best[rank].token_log_probs));
+      ASSERT_EQ(best[rank].pieces.size(), tokens);
+      for (size_t t = 0; t < tokens; ++t)
+        EXPECT_EQ(dragoman_translations_piece(found, i, rank, t), best[rank].pieces[t]);
+      EXPECT_EQ(dragoman_translations_piece(found, i, rank, tokens), nullptr);
     }
   }
   EXPECT_EQ(dragoman_translations_text(found, 0, 2), nullptr);

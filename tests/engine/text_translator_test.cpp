@@ -107,6 +107,24 @@ TEST_F(TextTranslatorTest, AnswersRequestsWithOptionsOfTheirOwn) {
   EXPECT_EQ(found[1][0].text, "");
 }
 
+// Also of a line in segments. Each segment ends with </s> or at the length limit.
+TEST_F(TextTranslatorTest, GivesThePiecesOfItsLogProbabilities) {
+  for (const int max_length : {1000, 2})
+    for (const int longest : {1, 30}) {
+      TextTranslator translator(engine, {.models = {model}, .max_length = max_length});
+      TranslatedText found;
+      translator.submit(
+          {.text = lines[2], .search = {.max_length_add = longest}}, [&](auto best) { found = best[0]; },
+          [](const auto&) { FAIL(); });
+      while (translator.step()) {}
+      EXPECT_FALSE(found.pieces.empty());
+      EXPECT_EQ(found.pieces.size(), found.token_log_probs.size());
+      std::erase(found.pieces, "</s>");
+      if (max_length == 2) continue;  // blanks between segments are no pieces
+      EXPECT_EQ(tiny.vocabularies.target.decode_pieces(found.pieces), found.text);
+    }
+}
+
 TEST_F(TextTranslatorTest, DrawsAsManyTranslationsAsAreWantedWhateverTheBeam) {
   const auto drawn = [&](const SearchOptions& search) {
     return TextTranslator(engine, {.models = {model}, .search = search}).translate(lines);

@@ -63,6 +63,9 @@ class Translating(PackageTest):
         for first, second in best:
             self.assertGreaterEqual(first.score, second.score)
             self.assertAlmostEqual(sum(first.token_log_probs), first.log_prob, places=3)
+            self.assertEqual(len(first.pieces), len(first.token_log_probs))
+            pieces = [piece for piece in first.pieces if piece != "</s>"]
+            self.assertEqual(dragoman.Vocabulary(self.folder / "v").decode_pieces(pieces), first.text)
 
     def test_begins_a_translation_as_told(self):
         self.assertTrue(self.translator.translate("a house", prefix="the").startswith("the"))

@@ -221,13 +221,16 @@ void add_translator(py::module_& module) {
       .def_readonly("log_prob", &TranslatedText::log_prob)
       .def_readonly("score", &TranslatedText::score)
       .def_readonly("token_log_probs", &TranslatedText::token_log_probs)
+      .def_readonly("pieces", &TranslatedText::pieces)
       .def("__repr__", described)
       .def("__str__", [](const TranslatedText& t) { return t.text; })
       .def(py::pickle(
-          [](const TranslatedText& t) { return py::make_tuple(t.text, t.log_prob, t.score, t.token_log_probs); },
+          [](const TranslatedText& t) {
+            return py::make_tuple(t.text, t.log_prob, t.score, t.token_log_probs, t.pieces);
+          },
           [](const py::tuple& state) {
             return TranslatedText{state[0].cast<std::string>(), state[1].cast<double>(), state[2].cast<double>(),
-                                  state[3].cast<std::vector<float>>()};
+                                  state[3].cast<std::vector<float>>(), state[4].cast<std::vector<std::string>>()};
           }));
   py::class_<Job>(module, "Job")
       .def("done", &Job::done)
