@@ -22,6 +22,7 @@
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
 #include "dragoman/average.h"
+#include "engine/model_files.h"
 #include "options/train_table.h"
 
 namespace dragoman {
