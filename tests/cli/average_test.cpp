@@ -70,10 +70,14 @@ TEST_F(AverageCommand, OfOneModelOrOfCopiesIsThatModelByteByByte) {
   EXPECT_EQ(folder.content_of("out"), folder.content_of("a"));
 }
 
-TEST_F(AverageCommand, MayWriteOverOneOfItsModels) {
+TEST_F(AverageCommand, DoesNotWriteOverOneOfItsModels) {
   const std::string a = constant("a", 1), b = constant("b", 2);
-  average_command(engine, {a, {a, b}});
-  EXPECT_THAT(weights(a), Each(1.5f));
+  EXPECT_THAT(
+      [&] {
+        average_command(engine, {a, {a, b}});
+      },
+      testing::ThrowsMessage<Error>(HasSubstr(a + ": its content would be lost")));
+  EXPECT_THAT(weights(a), Each(1.0f));
 }
 
 TEST_F(AverageCommand, NamesFilesAndEntriesOfModelsThatDiffer) {
