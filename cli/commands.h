@@ -42,8 +42,8 @@ Table<EvaluateCommandOptions> evaluate_table();
 Table<InspectOptions> inspect_table();
 Table<CompletionOptions> completion_table();
 
-/// The files that they name. Those of train, average and quantize are declared in options/train_table.h and
-/// engine/model_files.h.
+/// The files that they name. Those of train, average and quantize, and of convert except --verify, are declared in
+/// options/train_table.h and engine/model_files.h.
 CommandFiles files_of(const DataCommandOptions& options);
 CommandFiles files_of(const PlotOptions& options);
 CommandFiles files_of(const TranslateCommandOptions& options);

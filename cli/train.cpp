@@ -5,6 +5,7 @@
 #include "cli/dry_run_page.h"
 #include "cli/profiled.h"
 #include "cli/signals.h"
+#include "comm/machine_ranks.h"
 #include "engine/run_training.h"
 
 namespace dragoman {
@@ -12,7 +13,9 @@ namespace dragoman {
 int train_command(Engine& engine, const TrainOptions& given) {
   Communicator& ranks = engine.ranks();
   if (given.dry_run) {
-    if (ranks.rank() == 0) print_page(dry_run_page(dry_run(setup_of(given), engine.backend(), ranks.size()), given));
+    const int here = ranks.size() > 1 ? MachineRanks(ranks).size() : 1;
+    if (ranks.rank() == 0)
+      print_page(dry_run_page(dry_run(setup_of(given), engine.backend(), ranks.size(), here), given));
     return 0;
   }
   RunControl control;

@@ -19,7 +19,7 @@ def outcomes(case):
 
 
 def main(report):
-    passed, failed, skipped = map(sum, zip(*map(outcomes, ElementTree.parse(report).iter("testcase"))))
+    passed, failed, skipped = map(sum, zip((0, 0, 0), *map(outcomes, ElementTree.parse(report).iter("testcase"))))
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
 
 

@@ -40,8 +40,8 @@ struct TranslationRequest {
   std::string text = {};  // one line: a line break in it is read as a blank
   SearchOptions search = {};
   std::string prefix = {};  // how the translation begins
-  bool scores = true;  // compute log-probabilities and scores, and give the pieces; without, they are undefined, and
-                       // greedy search is faster
+  bool scores = true;  // compute log-probabilities and scores, and give the pieces; without, there are no pieces, the
+                       // numbers are undefined, and greedy search is faster
   /// Receives the beginning of the best translation each time more of it is decided; see docs/embedding.md. Must not
   /// throw. null: not requested.
   std::function<void(const std::string& text)> partial = {};

@@ -40,7 +40,7 @@ Searches::Worker::Worker(std::span<const TranslatingModel> models, int64_t memor
 Searches::Searches(int count, std::span<const TranslatingModel> models, int64_t tokens, int64_t memory)
     : on_device_(models[0].cx->backend.is_device()) {
   if (on_device_) memory = 0;
-  if (count > 1 && memory == 0) memory = machine_memory() / count;
+  if (count > 1 && memory == 0) memory = std::min(machine_memory(), addresses_left() / 2) / count;
   for (int i = 0; i < count; ++i) workers_.emplace_back(models, memory, tokens);
 }
 

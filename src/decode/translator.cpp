@@ -303,16 +303,19 @@ bool Translator::begin_with(const std::vector<int32_t>& tags, std::vector<int32_
   return true;
 }
 
-// Tags that are added to a segment come from nowhere in the text.
+// Tags that are added to the text, and to all segments but the first if there are several, come from nowhere in it. The
+// text may repeat them, so only the number of tokens tells whether the later segments got some (split_long).
 std::vector<ByteRange> Translator::ranges_of(std::string_view text, std::span<const Sentence> sentences,
                                              bool adds_tags) const {
   std::vector<ByteRange> ranges = vocabularies_.source.encode_with_offsets(text).ranges;
   const auto tags =
       sentences.empty() ? std::span<const int32_t>() : leading_tags(vocabularies_.source, sentences[0].source);
-  ptrdiff_t at = 0;
-  for (size_t i = 0; i < sentences.size() && !tags.empty(); at += std::ssize(sentences[i++].source))
-    if ((i > 0 || adds_tags) && std::ranges::equal(leading_tags(vocabularies_.source, sentences[i].source), tags))
-      ranges.insert(ranges.begin() + at, tags.size(), ByteRange{});
+  size_t tokens = 0, at = 0;
+  for (const Sentence& sentence : sentences) tokens += sentence.source.size();
+  const bool split_adds_tags = tokens > ranges.size() + (adds_tags ? tags.size() : 0);
+  for (size_t i = 0; i < sentences.size(); at += sentences[i++].source.size())
+    if (i > 0 ? split_adds_tags : adds_tags) ranges.insert(ranges.begin() + ptrdiff_t(at), tags.size(), ByteRange{});
+  invariant(sentences.empty() || ranges.size() == tokens, "each token has a range");
   return ranges;
 }
 

@@ -114,6 +114,7 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
       const Option* option = find(options, key);
       const Strings words = option ? Strings() : words_of_foreign(entry.second);
       if (const Foreign* row = option ? nullptr : renamed_option(key, words, findings.command())) {
+        require(!read.contains(row->names), "{}: '{}' appears twice in the file", where, key);
         read[row->names] = {.words = words, .where = fmt::format("{}: {}", where, key)};
         return;
       }

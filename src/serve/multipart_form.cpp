@@ -28,12 +28,13 @@ std::string take_value(std::string_view header, size_t& at) {
   return value;
 }
 
-// 'form-data; name="q"' → {name: q} (RFC 9110, section 5.6.6).
+// 'form-data; name="q"' → {name: q} (RFC 9110, section 5.6.6). A parameter may be missing: 'form-data;'.
 std::map<std::string, std::string> parameters_of(std::string_view header) {
   std::map<std::string, std::string> all;
   for (size_t at = header.find(';'); at < header.size(); at = header.find_first_not_of(blank, at)) {
     require(header[at] == ';', "'{}' has no semicolon before '{}'", header, header.substr(at));
     at = std::min(header.find_first_not_of(blank, at + 1), header.size());
+    if (at == header.size() || header[at] == ';') continue;
     const size_t equals = header.find('=', at);
     require(equals != header.npos, "'{}' has '{}', expected name=value", header, header.substr(at));
     const std::string name = lower(header.substr(at, equals - at));

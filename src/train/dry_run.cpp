@@ -96,7 +96,7 @@ int64_t text_beyond(const Corpus& sample, double scale, int64_t ram) {
 
 }  // namespace
 
-DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks) {
+DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks_here) {
   setup = with_precision(std::move(setup), backend);
   require_files(setup);
   require_logs(setup.training);
@@ -123,7 +123,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks) {
   run.target_tokens = scale * double(target_tokens(sample, batches));
   warn_of_long_warmup(setup, run.updates);
   run.memory = plan_memory(setup, backend, sample, batches, ranks);
-  require_memory(run.memory, backend, setup.data, ranks);
+  require_memory(run.memory, backend, setup.data, ranks_here);
   measure_speed(run, setup, vocabularies, backend, sample, batches);
   if (run.besides > 0) run.besides += text_beyond(sample, scale, setup.data.ram.bytes);
   run.checkpoint = checkpoint_size(run.parameters, vocabularies, setup.optimizer.exponential_smoothing > 0);

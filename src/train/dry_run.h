@@ -27,8 +27,9 @@ struct DryRun {
   double target_tokens_per_second = 0;
 };
 
-/// Checks files, memory and disk as a run does (Error), surveys the training text and trains for a few seconds.
-DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks = 1);
+/// Checks files, memory and disk as a run of these ranks does (Error), `ranks_here` of which are on this machine,
+/// surveys the training text and trains for a few seconds.
+DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks = 1, int ranks_here = 1);
 
 /// What a run from the beginning to the first of --after needs, at the measured speed, without validation and saving.
 struct RunLength {

@@ -98,13 +98,13 @@ void Trainer::roll_back() {
                 "lower --learn-rate or raise --lr-warmup; --check-nan finds the op where it starts");
   const auto kept = progress_.kept;
   load();
-  if (setup_.training.keep_best) progress_.kept = kept;
   progress_.skipped_in_a_row = 0;
   progress_.rollbacks = 1;
   progress_.halved_rate = setup_.optimizer.learn_rate;
   save_due_ = numbered_due_ = false;
   validated_ = -1;
   forget_incomparable();
+  if (setup_.training.keep_best) progress_.kept = kept;  // what is in the files now
   try_save(setup_.training.model, [&] { save_state(); });
   log_.announce(progress_.moment(), RunRollback{updates, progress_.rate_factor(), updater_.first_nonfinite()});
 }

@@ -84,6 +84,11 @@ TEST_F(Yaml, MayGiveALimitUnderMariansNamesAsTheCommandLine) {
   };
   const Frequency epochs{10, Frequency::epochs}, updates{8000, Frequency::updates};
   const auto marians = file("a.yml", "after: 0e\nafter-epochs: 10\nafter-batches: 0\n");
+  EXPECT_THAT(
+      [&] {
+        after({"-c", file("b.yml", "after-epochs: 3\ne: 4\n")});
+      },
+      testing::ThrowsMessage<Error>(testing::HasSubstr("b.yml, line 2: 'e' appears twice in the file")));
   EXPECT_THAT(after({"--after-epochs", "10"}), ElementsAre(epochs));
   EXPECT_THAT(after({"-e10", "--after-batches=8000", "--after", "0e"}), UnorderedElementsAre(epochs, updates));
   EXPECT_THAT(after({"-c", marians}), ElementsAre(epochs));

@@ -93,6 +93,19 @@ TEST_P(LinksAfterALanguage, AreWithTheWordsOfTheText) {
   EXPECT_EQ(found, expected);
 }
 
+// Segments of three pieces, each with the tag of the first one before it.
+TEST_F(NamedLanguage, LinksWordsOfATextThatNamesItAgainAndAgain) {
+  std::string text = ">>fra<< a";
+  for (int word = 12; word < 50; ++word) text += fmt::format(" >>fra<< w{} w{}", word, word + 1);
+  const std::vector<Link> links = answer({.text = text, .alignment = true}).links;
+  EXPECT_THAT(links, testing::Not(IsEmpty()));
+  for (const Link& link : links) {
+    EXPECT_LE(link.source.end, text.size());
+    EXPECT_TRUE(link.source.begin == 0 || text[link.source.begin - 1] == ' ') << link.source.begin;
+  }
+  EXPECT_NO_THROW(answer({.text = text, .language = ">>fra<<", .alignment = true}));
+}
+
 TEST_F(NamedLanguage, LeavesNoWordWithoutALink) {
   const std::string text = "a house b c d e f g";
   std::vector<bool> linked(text.size());

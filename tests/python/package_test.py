@@ -113,7 +113,7 @@ class Translating(PackageTest):
             break
         asyncio.run(leave())
         self.assertEqual(self.translator.translate(LINES[0], beam_size=3), self.expected[0])
-        with self.assertRaisesRegex(TypeError, "n_best"):
+        with self.assertRaisesRegex(TypeError, "n_best is for translate: a stream is of the best translation"):
             next(self.translator.stream("a house", n_best=2))
 
     def test_translates_a_list_in_parts(self):

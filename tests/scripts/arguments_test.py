@@ -78,6 +78,7 @@ class Summary(unittest.TestCase):
     def test_tests_that_could_not_start_have_failed(self):
         self.assertEqual(self.summary(TESTS), (8, "1 passed, 4 failed, 3 skipped"))
         self.assertEqual(self.summary("add_test(good true)\n"), (0, "1 passed, 0 failed"))
+        self.assertEqual(self.summary(""), (8, "0 passed, 0 failed"))
 
     def test_tests_that_share_a_process_are_counted(self):
         self.assertEqual(self.summary(PARTS), (8, "7 passed, 4 failed, 2 skipped"))

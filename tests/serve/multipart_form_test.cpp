@@ -43,6 +43,12 @@ TEST(MultipartForm, MayHaveOtherHeadersAndQuotedParameters) {
       ElementsAre(Pair("a;\"b", "c")));
 }
 
+// RFC 9110, section 5.6.6.
+TEST(MultipartForm, MayHaveSemicolonsWithoutAParameter) {
+  EXPECT_THAT(multipart_form("multipart/form-data; ; boundary=x-y ;", part("form-data; name=\"q\";", "a") + "--x-y--"),
+              ElementsAre(Pair("q", "a")));
+}
+
 TEST(MultipartForm, LeavesFilesOut) {
   EXPECT_THAT(multipart_form(type, part("form-data; name=\"file\"; filename=\"a.txt\"", "text") +
                                        part("form-data; name=f; filename*=UTF-8''a", "text") +

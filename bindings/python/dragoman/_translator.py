@@ -283,6 +283,8 @@ class Translator:
 
 def _search_options(search: SearchKeywords, n_best: int = 0) -> _dragoman.SearchOptions:
     options = _dragoman.SearchOptions()
+    if "n_best" in search:  # which translate() takes itself
+        raise TypeError("n_best is for translate: a stream is of the best translation")
     for name in search:
         if name not in SearchKeywords.__annotations__:
             raise TypeError(f"there is no option {shown(name)}, only {', '.join(SearchKeywords.__annotations__)}")

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
+#include <list>
 
 #include "backend/cuda/ranges.h"
 #include "backend/cuda/recording.h"
@@ -156,18 +156,21 @@ struct Pinned {
   cudaEvent_t copied = nullptr;
 };
 
-// Takes the least recently used buffer, or allocates a new one if that is still in use.
-Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
-  Pinned one;
+// A list, since buffers move between lists without needing memory.
+using PinnedList = std::list<Pinned>;
+
+// The least recently used buffer of a size, or a new one if that is still in use.
+PinnedList pinned(PinnedList& of_size, size_t bytes) {
+  PinnedList one;
   const cudaError_t copied = of_size.empty() ? cudaErrorNotReady : cudaEventQuery(of_size.front().copied);
   if (copied != cudaErrorNotReady) check(copied, "cudaEventQuery");
   if (copied == cudaSuccess) {
-    one = of_size.front();
-    of_size.pop_front();
+    one.splice(one.end(), of_size, of_size.begin());
   } else {
     ++so_far.allocations;
-    DRAGOMAN_CUDA_CHECK(cudaMallocHost(&one.memory, bytes));
-    DRAGOMAN_CUDA_CHECK(cudaEventCreateWithFlags(&one.copied, cudaEventDisableTiming));
+    one.emplace_back();
+    DRAGOMAN_CUDA_CHECK(cudaMallocHost(&one.front().memory, bytes));
+    DRAGOMAN_CUDA_CHECK(cudaEventCreateWithFlags(&one.front().copied, cudaEventDisableTiming));
   }
   return one;
 }
@@ -175,19 +178,21 @@ Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
 PendingBytes send(const void* device, int64_t bytes) {
   const DeviceLock lock = use_device();
   invariant(!recording(), "a device that is recording cannot send values");
-  static auto& crates = *new std::array<std::deque<Pinned>, 48>;  // by rank
+  static auto& crates = *new std::array<PinnedList, 48>;  // by rank
   const size_t rank = rank_of(bytes);
   // Returned even if nobody reads it, as after a search that was cancelled.
-  const std::shared_ptr<Pinned> to(new Pinned(pinned(crates[rank], size_t{1} << rank)), [rank](Pinned* done) {
+  const std::shared_ptr<PinnedList> to(new PinnedList, [rank](PinnedList* done) {
     const DeviceLock returning = use_device();
-    crates[rank].push_back(*done);
+    crates[rank].splice(crates[rank].end(), *done);
     delete done;
   });
-  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(to->memory, device, size_t(bytes), cudaMemcpyDeviceToHost, stream()));
-  DRAGOMAN_CUDA_CHECK(cudaEventRecord(to->copied, stream()));
-  return [to, bytes](void* host) {
-    DRAGOMAN_CUDA_CHECK(cudaEventSynchronize(to->copied));  // without the lock: others compute meanwhile
-    std::memcpy(host, to->memory, size_t(bytes));
+  *to = pinned(crates[rank], size_t{1} << rank);
+  const Pinned host = to->front();
+  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(host.memory, device, size_t(bytes), cudaMemcpyDeviceToHost, stream()));
+  DRAGOMAN_CUDA_CHECK(cudaEventRecord(host.copied, stream()));
+  return [to, bytes](void* values) {
+    DRAGOMAN_CUDA_CHECK(cudaEventSynchronize(to->front().copied));  // without the lock: others compute meanwhile
+    std::memcpy(values, to->front().memory, size_t(bytes));
   };
 }
 
@@ -195,14 +200,15 @@ PendingBytes send(const void* device, int64_t bytes) {
 void copy_to(void* device, const void* host, int64_t bytes) {
   if (bytes == 0) return;  // `host` may be null
   const DeviceLock lock = use_device();
-  static auto& crates = *new std::array<std::deque<Pinned>, 48>;  // by rank
+  static auto& crates = *new std::array<PinnedList, 48>;  // by rank
   invariant(!recording(), "host data must be on the device before its kernels are recorded");
   const size_t rank = rank_of(bytes);
-  const Pinned from = pinned(crates[rank], size_t{1} << rank);
-  std::memcpy(from.memory, host, size_t(bytes));
-  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(device, from.memory, size_t(bytes), cudaMemcpyHostToDevice, stream()));
-  DRAGOMAN_CUDA_CHECK(cudaEventRecord(from.copied, stream()));
-  crates[rank].push_back(from);
+  PinnedList from = pinned(crates[rank], size_t{1} << rank);
+  const auto [memory, copied] = from.front();
+  std::memcpy(memory, host, size_t(bytes));
+  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(device, memory, size_t(bytes), cudaMemcpyHostToDevice, stream()));
+  DRAGOMAN_CUDA_CHECK(cudaEventRecord(copied, stream()));
+  crates[rank].splice(crates[rank].end(), from);
   ++so_far.uploads;
 }
 
