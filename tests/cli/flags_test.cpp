@@ -232,14 +232,18 @@ struct Needy {
   std::string model, action;
 };
 
+Table<Needy> needy() {
+  return {.about = {"needy", "s", "u", "t"},
+          .flags = {{.name = "model",
+                     .field = &Needy::model,
+                     .value = "FILE",
+                     .group = "G",
+                     .help = "the model",
+                     .required = true}}};
+}
+
 TEST(CommandLine, NamesARequiredOptionThatIsMissing) {
-  const Table<Needy> table{.about = {"needy", "s", "u", "t"},
-                           .flags = {{.name = "model",
-                                      .field = &Needy::model,
-                                      .value = "FILE",
-                                      .group = "G",
-                                      .help = "the model",
-                                      .required = true}}};
+  const Table<Needy> table = needy();
   Needy options;
   try {
     parse(table, {}, options);
@@ -250,13 +254,7 @@ TEST(CommandLine, NamesARequiredOptionThatIsMissing) {
 }
 
 TEST(CommandLine, SaysOnceThatARequiredOptionHasTwoValues) {
-  const Table<Needy> table{.about = {"needy", "s", "u", "t"},
-                           .flags = {{.name = "model",
-                                      .field = &Needy::model,
-                                      .value = "FILE",
-                                      .group = "G",
-                                      .help = "the model",
-                                      .required = true}}};
+  const Table<Needy> table = needy();
   Needy options;
   try {
     parse(table, {"--model", "a", "b"}, options);
