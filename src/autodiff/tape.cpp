@@ -22,6 +22,11 @@ Var columns(const Var& x, int64_t from, int64_t count) {
   return Var(x.value().columns(from, count), view_of(x, 0, from, true));
 }
 
+Var some_columns(const Var& x, int64_t from, int64_t count) {
+  if (from == 0 && count == x.cols()) return x;
+  return Var(x.value().columns(from, count), view_of(x, 0, from, false));
+}
+
 Var rows(const Var& x, int64_t from, int64_t count) {
   if (from == 0 && count == x.rows()) return x;
   return Var(x.value().row_range(from, count), view_of(x, from, 0, false));

@@ -52,6 +52,10 @@ Tensor allocate_activation(Arena& arena, const Shape& shape, DType dtype);
 /// each writes its columns of the gradient, and nothing else writes it.
 Var columns(const Var& x, int64_t from, int64_t count);
 
+/// The same beside other readers of x: views may overlap and omit columns, and x itself may be read. The whole gradient
+/// is cleared before the first view adds to it.
+Var some_columns(const Var& x, int64_t from, int64_t count);
+
 /// Rows [from, from + count) of x (N,D) as a value of its own. Views may overlap and omit rows: the whole gradient is
 /// cleared before the first view adds to it.
 Var rows(const Var& x, int64_t from, int64_t count);

@@ -113,6 +113,29 @@ TEST(Columns, OfColumnsWriteIntoTheSameMatrix) {
   EXPECT_EQ(values_of(x.node()->gradient), values_of(x));
 }
 
+// The second column is read by its own view and as a part of x, the others only as parts of x or not at all.
+TEST(Columns, SomeOfThemAddToTheGradientOfOtherReaders) {
+  for (const bool with_whole : {false, true}) {
+    ByHand t;
+    const Var x = activation(t.cx, t.var({2, 3}, {1, 2, 3, 4, 5, 6}), Activation::none);
+    Var y = activation(t.cx, some_columns(x, 1, 1), Activation::none);
+    EXPECT_THAT(values_of(y), ElementsAre(2, 5));
+    if (with_whole) {
+      const Var whole = activation(t.cx, x, Activation::none);
+      whole.node()->gradient = tensor_of(t.arena, {2, 3}, {10, 20, 30, 40, 50, 60});
+      whole.node()->written = true;
+    }
+    y.node()->gradient = tensor_of(t.arena, {2, 1}, {1, 2});
+    y.node()->written = true;
+    t.tape.backward(t.cx.backend, t.arena);
+    EXPECT_EQ(values_of(x.node()->gradient),
+              with_whole ? (std::vector<double>{10, 21, 30, 40, 52, 60}) : (std::vector<double>{0, 1, 0, 0, 2, 0}));
+  }
+  ByHand t;
+  const Var x = t.random({2, 3});
+  EXPECT_EQ(some_columns(x, 0, 3).node(), x.node());
+}
+
 TEST(Columns, OfAFrozenMatrixTakeNoGradient) {
   ByHand t;
   EXPECT_EQ(columns(t.constant({1, 2}, {1, 2}), 0, 1).node(), nullptr);
