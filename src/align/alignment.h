@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "align/alignment_style.h"
+#include "model/token_link.h"
 
 namespace dragoman {
 
-/// Attention of each target token to each source token, including </s> on both sides: the last cross-attention of the
-/// model, averaged over its heads. Rows sum to 1, except that with --attention-local they may sum to less, down to 0.
+/// Attention of each target token to each source token, including </s> on both sides: of one cross-attention of the
+/// model, averaged over heads (AlignmentConfig). Rows sum to 1, except that with --attention-local they may sum to
+/// less, down to 0.
 struct Alignment {
   int64_t sources = 0;         // S
   std::vector<float> weights;  // (T,S)
@@ -20,12 +22,6 @@ struct Alignment {
 
 /// Removes the first target tokens, which were given before the translation.
 void drop_targets(Alignment& alignment, int64_t tokens);
-
-/// A pair of tokens, counted from 0.
-struct TokenLink {
-  int64_t source, target;
-  auto operator<=>(const TokenLink&) const = default;
-};
 
 /// What one style of alignment needs of a line and its segments: the number of a token counts those of the segments
 /// before its own, and weights between segments are 0. Except with `soft`, it takes memory in proportion to the tokens.

@@ -235,14 +235,17 @@ Batch assemble(const Corpus& corpus, const PlannedPairs& planned) {
   Packing source, target;
   std::vector<int32_t> lines;
   std::vector<float> weights;
+  std::vector<std::vector<TokenLink>> links;
   for (size_t i = 0; i < planned.pairs.size(); ++i) {
-    const PairStore::Pair pair = corpus.pairs[planned.pairs[i]];
+    PairStore::Pair pair = corpus.pairs[planned.pairs[i]];
     source.add(pair.source);
     target.add(pair.target);
     lines.push_back(planned.copies.empty() ? pair.line : int32_t(uint32_t(pair.line) + planned.copies[i] * all_lines));
     if (corpus.pairs.weighted()) weights.push_back(pair.weight);
+    if (corpus.pairs.linked()) links.push_back(std::move(pair.links));
   }
-  return {source.take(), target.take(), std::move(lines), std::move(weights)};
+  return {source.take(),      target.take(),    std::move(lines),
+          std::move(weights), std::move(links), corpus.files.links_weight};
 }
 
 }  // namespace dragoman

@@ -28,6 +28,7 @@ constexpr int64_t block_lines = 1000;
 struct Block {
   std::array<std::vector<std::string>, 2> sides;
   std::vector<float> weights;
+  std::vector<LinkLine> links;
   double planned = 0;  // how often its pairs occur in an epoch
   double share = -1;   // of the text, up to the end of the block; -1: unknown
 };
@@ -35,8 +36,9 @@ struct Block {
 // The lines of a block as ids, without ends of sentences.
 using Encoded = std::vector<std::vector<int32_t>>;
 
-std::string_view as_bytes(const std::vector<float>& numbers) {
-  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)};
+template <class T>
+std::string_view as_bytes(const std::vector<T>& numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T)};
 }
 
 class SideEncoder {
@@ -101,10 +103,10 @@ class CorpusReader {
     corpus_.report.invalid_utf8 = {text_.invalid(0), text_.invalid(1)};
   }
 
-  // Of source, target and, if there are any, weights.
+  // Of source, target and, if there are any, weights and links.
   std::vector<uint64_t> fingerprints() const {
     std::vector<uint64_t> all = {source_.fingerprint(), target_.fingerprint()};
-    if (corpus_.pairs.weighted()) all.push_back(weights_.value());
+    if (corpus_.pairs.weighted() || corpus_.pairs.linked()) all.push_back(extras_.value());
     return all;
   }
 
@@ -125,6 +127,7 @@ class CorpusReader {
     for (std::array<std::string, 2> pair; int64_t(block.weights.size()) < block_lines && text_.next(pair);) {
       for (int side : {0, 1}) block.sides[side].push_back(std::move(pair[side]));
       block.weights.push_back(text_.weight());
+      block.links.push_back(text_.take_links());
       const auto& weights = corpus_.files.weights;
       block.planned += weights.empty() ? 1 : weights[text_.ends().size()];
     }
@@ -143,12 +146,14 @@ class CorpusReader {
   void add(const Block& block, Encoded source, Encoded target) {
     source_.add_to_fingerprint(block.sides[0]);
     target_.add_to_fingerprint(block.sides[1]);
-    if (corpus_.pairs.weighted()) weights_.add(as_bytes(block.weights));
-    for (size_t i = 0; i < source.size(); ++i) add(source[i], target[i], block.weights[i]);
+    if (corpus_.pairs.weighted()) extras_.add(as_bytes(block.weights));
+    for (size_t i = 0; corpus_.pairs.linked() && i < source.size(); ++i) extras_.add(as_bytes(block.links[i].links));
+    for (size_t i = 0; i < source.size(); ++i) add(source[i], target[i], block.weights[i], block.links[i]);
     budget_.keep(corpus_, block.planned, block.share);
   }
 
-  void add(std::vector<int32_t>& source, std::vector<int32_t>& target, float weight) {
+  void add(std::vector<int32_t>& source, std::vector<int32_t>& target, float weight, const LinkLine& links) {
+    links.require_tokens(int64_t(source.size()) + 1, int64_t(target.size()) + 1);
     CorpusReport& report = corpus_.report;
     const int64_t line = report.lines++;
     require(line <= std::numeric_limits<int32_t>::max(), "{}: more than 2^31 lines", report.name);
@@ -159,7 +164,7 @@ class CorpusReader {
     } else {
       const auto sources = corpus_.files.framed(0, std::move(source)),
                  targets = corpus_.files.framed(1, std::move(target));
-      corpus_.pairs.add({int32_t(line), sources, targets, weight});
+      corpus_.pairs.add({int32_t(line), sources, targets, weight, corpus_.files.framed(links.links)});
       counts_ |= weight > 0;
     }
   }
@@ -168,7 +173,7 @@ class CorpusReader {
   const int threads_ = thread_count();
   ParallelReader text_;
   SideEncoder source_, target_;
-  Fingerprint weights_;
+  Fingerprint extras_;  // weights and links
   MemoryBudget budget_;
   bool counts_ = false;  // the weight of some pair is above 0
 };
@@ -204,6 +209,15 @@ std::vector<int32_t> CorpusFiles::framed(int side, std::vector<int32_t> pieces) 
   return pieces;
 }
 
+std::vector<TokenLink> CorpusFiles::framed(std::vector<TokenLink> links) const {
+  if (!frames) return links;
+  for (TokenLink& link : links) {
+    link.source += int64_t(frames->source.before.size());
+    link.target += int64_t(frames->target.before.size());
+  }
+  return links;
+}
+
 void require_weights(const std::vector<double>& weights, size_t corpora) {
   require(weights.empty() || weights.size() == corpora,
           "--corpus-weights has {} numbers, --train-sets {} corpora, expected one for each", weights.size(), corpora);
@@ -220,6 +234,8 @@ CorpusFiles training_files(const DataOptions& options, const Vocabulary& source,
                     .vocabularies = {source, target}};
   require_weights(options.corpus_weights, files.texts.size());
   add_weights(files.texts, options.data_weighting);
+  add_links(files.texts, options.guided_alignment);
+  files.links_weight = options.guided_alignment_weight;
   files.weights = options.corpus_weights;
   files.ram = options.ram.bytes;
   files.tempdir = options.tempdir.empty() ? temporary_folder() : options.tempdir;
@@ -229,6 +245,8 @@ CorpusFiles training_files(const DataOptions& options, const Vocabulary& source,
   files.seed = seed;
   require(files.max_length < PairStore::longest, "--max-length {} is out of range, expected less than {}",
           files.max_length, PairStore::longest);
+  require(!(files.sampled() && files.linked()),
+          "--guided-alignment with --sentencepiece-alphas: links are of the pieces of one segmentation");
   require(!(files.sampled() && files.given_pieces),
           "--no-spm-encode with --sentencepiece-alphas: text that is already split into pieces cannot be sampled");
   require(
@@ -277,7 +295,7 @@ std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoc
   auto corpus = std::make_shared<Corpus>();
   corpus->files = files;
   corpus->epoch = epoch;
-  corpus->pairs = PairStore(files.weighted());
+  corpus->pairs = PairStore(files.weighted(), files.linked());
   corpus->report.name = text_name(files.texts);
   corpus->report.max_length = files.max_length;
   CorpusReader reader(files, epoch, *corpus);

@@ -30,11 +30,15 @@ struct CorpusFiles {
   int64_t ram = 0;                        // bytes for pairs and their order; more goes to a file. 0: no limit
   std::shared_ptr<const MachineRanks> machine = {};  // that share the corpus and its --ram; null: not shared
   std::string tempdir = {};                          // for that file
+  double links_weight = 0;                           // of links of tokens, if texts have them, in the loss
   std::optional<SentenceFrames> frames = {};         // special pieces around sentences; none: </s> at the end
 
   /// A sentence of a side with its special pieces.
   std::vector<int32_t> framed(int side, std::vector<int32_t> pieces) const;
+  /// Links of pieces as links of the tokens of such sentences.
+  std::vector<TokenLink> framed(std::vector<TokenLink> links) const;
   bool weighted() const { return !texts.front().weights.empty(); }
+  bool linked() const { return !texts.front().links.empty(); }
   bool sampled() const { return alphas[0] != 0 || alphas[1] != 0; }
 };
 

@@ -18,8 +18,10 @@ struct DataOptions {
   std::string tempdir;                      // folder for that; empty: TMPDIR, else /tmp
   std::vector<double> corpus_weights;       // how often an epoch uses a pair of each corpus; empty: once
   std::vector<std::string> data_weighting;  // for each corpus a file with one weight per line; empty: all weights are 1
-  std::vector<std::string> vocabs;          // created from train_sets if missing; the same name twice: a joint one
-  std::vector<int> dim_vocabs;              // pieces: one number, or one per side; empty: usual_dim_vocab
+  std::vector<std::string> guided_alignment;   // for each corpus a file with the links of each pair; empty: none
+  double guided_alignment_weight = 0.1;        // of their loss
+  std::vector<std::string> vocabs;             // created from train_sets if missing; the same name twice: a joint one
+  std::vector<int> dim_vocabs;                 // pieces: one number, or one per side; empty: usual_dim_vocab
   std::vector<std::string> protected_symbols;  // pieces that are never split, such as <2de>; in both vocabularies
   std::vector<std::string> sentence_marks = {".",  "!",  "?", "…",
                                              "。", "！", "？"};  // for --encoder-pooling hierarchical

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 
 #include "base/error.h"
 
@@ -22,11 +23,15 @@ int64_t address_of_record(int64_t address, int64_t size) {
   return in_segment + size <= segment_numbers ? address : address - in_segment + segment_numbers;
 }
 
+int32_t packed(const TokenLink& link) { return int32_t(uint32_t(link.source) << 16 | uint32_t(link.target)); }
+TokenLink unpacked(int32_t numbers) { return {int64_t(uint32_t(numbers) >> 16), int64_t(uint32_t(numbers) & 0xffff)}; }
+
 }  // namespace
 
-// The end of the file of a complete store, after the records, a gap of at most 4 bytes, the addresses and the lengths.
+// The end of the file of a complete store, after the records, a gap of at most 4 bytes, the addresses, the lengths and
+// the numbers of links.
 struct PairStore::Footer {
-  int64_t pairs, record_end, weighted;
+  int64_t pairs, record_end, weighted, linked;
   std::array<int64_t, 2> tokens;
   double target_weight;
 
@@ -35,17 +40,21 @@ struct PairStore::Footer {
 };
 
 void PairStore::add(const Pair& pair) {
-  invariant(std::max(pair.source.size(), pair.target.size()) <= longest, "sentences fit into a PairStore");
+  invariant(std::max({pair.source.size(), pair.target.size(), pair.links.size()}) <= longest,
+            "pairs fit into a PairStore");
+  invariant(linked_ || pair.links.empty(), "links are added to a store of links");
   const Lengths lengths = {uint16_t(pair.source.size()), uint16_t(pair.target.size())};
-  const int64_t address = address_of_record(end_, record_size(lengths));
-  if (size() % records_per_address == 0) addresses_.push_back(address);
   added_ = {pair.line};
   if (weighted_) added_.push_back(std::bit_cast<int32_t>(pair.weight));
   added_.insert(added_.end(), pair.source.begin(), pair.source.end());
   added_.insert(added_.end(), pair.target.begin(), pair.target.end());
+  std::ranges::transform(pair.links, std::back_inserter(added_), packed);
+  const int64_t address = address_of_record(end_, int64_t(added_.size()));
+  if (size() % records_per_address == 0) addresses_.push_back(address);
   append(address, added_);
   end_ = address + int64_t(added_.size());
   lengths_.push_back(lengths);
+  if (linked_) links_.push_back(uint16_t(pair.links.size()));
   for (int side : {0, 1}) tokens_[side] += lengths[side];
   target_weight_ += double(pair.weight) * lengths[1];
 }
@@ -65,13 +74,13 @@ int64_t PairStore::address_of(int64_t i) const {
   const size_t at = size_t(i / records_per_address);
   int64_t address = mapped_ ? mapped_->addresses[at] : addresses_[at];
   for (int64_t before = i - i % records_per_address; before < i; ++before)
-    address = address_of_record(address + record_size(lengths(before)), record_size(lengths(before + 1)));
+    address = address_of_record(address + record_size(before), record_size(before + 1));
   return address;
 }
 
 PairStore::Pair PairStore::operator[](int64_t i) const {
   const auto [source, target] = lengths(i);
-  const int64_t address = address_of(i), size = record_size({source, target});
+  const int64_t address = address_of(i), size = record_size(i);
   Pair pair{};
   const int32_t* record;
   if (mapped_) {
@@ -88,6 +97,8 @@ PairStore::Pair PairStore::operator[](int64_t i) const {
   if (weighted_) pair.weight = std::bit_cast<float>(*record++);
   pair.source = {record, source};
   pair.target = {record + source, target};
+  const std::span stored(record + source + target, size_t(links(i)));
+  std::ranges::transform(stored, std::back_inserter(pair.links), unpacked);
   return pair;
 }
 
@@ -109,15 +120,16 @@ void PairStore::flush() {
 
 FileDescriptor PairStore::to_file() {
   if (!file_) move_to(std::make_shared<TemporaryFile>(TemporaryFile::InMemory{}));
-  const Footer footer{size(), end_, weighted_, tokens_, target_weight_};
+  const Footer footer{size(), end_, weighted_, linked_, tokens_, target_weight_};
   const std::vector<int32_t> gap(size_t(end_ % 2));
   file_->append(std::as_bytes(std::span(gap)));
   file_->append(std::as_bytes(std::span(addresses_)));
   for (const Lengths& lengths : lengths_) file_->append(std::as_bytes(std::span(lengths)));
+  for (const uint16_t& links : links_) file_->append(std::as_bytes(std::span(&links, 1)));
   file_->append(std::as_bytes(std::span(&footer, 1)));
   file_->flush();
   FileDescriptor file = file_->opened();
-  *this = PairStore(bool(weighted_));
+  *this = PairStore(bool(weighted_), bool(linked_));
   return file;
 }
 
@@ -132,6 +144,8 @@ PairStore::PairStore(const FileDescriptor& file) {
   mapped.addresses = {addresses, size_t(footer.addresses())};
   mapped.lengths = {lengths, size_t(footer.pairs)};
   weighted_ = footer.weighted != 0;
+  linked_ = footer.linked != 0;
+  if (linked_) mapped.links = {reinterpret_cast<const uint16_t*>(lengths + footer.pairs), size_t(footer.pairs)};
   end_ = footer.record_end;
   tokens_ = footer.tokens;
   target_weight_ = footer.target_weight;
@@ -140,7 +154,8 @@ PairStore::PairStore(const FileDescriptor& file) {
 
 int64_t PairStore::memory() const {
   const int64_t addresses = (size() + records_per_address - 1) / records_per_address;
-  const int64_t tables = size() * int64_t(sizeof(Lengths)) + addresses * int64_t(sizeof(int64_t));
+  const int64_t tables =
+      size() * int64_t(sizeof(Lengths) + linked_ * sizeof(uint16_t)) + addresses * int64_t(sizeof(int64_t));
   return tables + (file_ ? 0 : record_bytes());
 }
 

@@ -8,29 +8,33 @@
 #include <vector>
 
 #include "base/temporary_file.h"
+#include "model/token_link.h"
 
 namespace dragoman {
 
 /// Encoded sentence pairs, in the order in which they were added. In memory a pair takes 4 bytes for its lengths, 4 for
-/// its line, 4 for each token, and 4 for its weight if pairs are weighted; nothing is copied as the store grows. All
-/// but the lengths may be in a temporary file instead. Several processes may share a complete store as one mapped file.
+/// its line, 4 for each token, 4 for its weight if pairs are weighted, and 2 and 4 for each link if they are linked;
+/// nothing is copied as the store grows. All but the lengths may be in a temporary file instead. Several processes may
+/// share a complete store as one mapped file.
 class PairStore {
  public:
-  static constexpr int longest = 65535;  // tokens of a sentence, </s> included
+  static constexpr int longest = 65535;  // tokens of a sentence, </s> included, and links of a pair
 
   struct Pair {
     int32_t line;                                  // in the text, from 0
     std::span<const int32_t> source, target;       // ids, each side ending with </s>
     float weight = 1;                              // in the loss
+    std::vector<TokenLink> links = {};             // of tokens
     std::shared_ptr<const int32_t[]> record = {};  // owns ids that were read from the file
   };
 
   PairStore() = default;
-  explicit PairStore(bool weighted) : weighted_(weighted) {}
+  explicit PairStore(bool weighted, bool linked = false) : weighted_(weighted), linked_(linked) {}
   /// Maps what `to_file` has written, which may be in another process. Nothing can be added.
   explicit PairStore(const FileDescriptor& file);
 
   bool weighted() const { return weighted_; }  // else all weights are 1
+  bool linked() const { return linked_; }      // else there are no links
 
   void add(const Pair& pair);
 
@@ -63,18 +67,24 @@ class PairStore {
     std::span<const int32_t> records;
     std::span<const int64_t> addresses;
     std::span<const Lengths> lengths;
+    std::span<const uint16_t> links;
   };
 
   const Lengths& lengths(int64_t i) const { return mapped_ ? mapped_->lengths[size_t(i)] : lengths_[size_t(i)]; }
-  int64_t record_size(const Lengths& lengths) const { return 1 + weighted_ + lengths[0] + lengths[1]; }
+  int64_t links(int64_t i) const {
+    if (!linked_) return 0;
+    return mapped_ ? mapped_->links[size_t(i)] : links_[size_t(i)];
+  }
+  int64_t record_size(int64_t i) const { return 1 + weighted_ + lengths(i)[0] + lengths(i)[1] + links(i); }
   int64_t address_of(int64_t i) const;
   void append(int64_t address, std::span<const int32_t> record);
   void move_to(std::shared_ptr<TemporaryFile> file);
 
-  bool weighted_ = false;
+  bool weighted_ = false, linked_ = false;
   std::deque<Lengths> lengths_;                 // {source, target}
+  std::deque<uint16_t> links_;                  // their numbers; none if pairs are not linked
   std::vector<int64_t> addresses_;              // of every 16th record
-  std::vector<std::vector<int32_t>> segments_;  // records: line, weight if any, source, target; none with a file
+  std::vector<std::vector<int32_t>> segments_;  // records: line, weight if any, source, target, links; none with a file
   std::shared_ptr<TemporaryFile> file_;         // the segments, end to end
   std::shared_ptr<const Mapped> mapped_;        // all of the above, if the store is complete and shared
   int64_t end_ = 0;                             // the address after the last record

@@ -67,6 +67,14 @@ void add_weights(std::vector<TextPair>& corpora, const std::vector<std::string>&
   for (size_t i = 0; i < files.size(); ++i) corpora[i].weights = files[i];
 }
 
+void add_links(std::vector<TextPair>& corpora, const std::vector<std::string>& files) {
+  if (files.empty()) return;
+  require(files.size() == corpora.size(),
+          "--guided-alignment names {} files, --train-sets {} corpora, expected one for each", files.size(),
+          corpora.size());
+  for (size_t i = 0; i < files.size(); ++i) corpora[i].links = files[i];
+}
+
 void split_columns(const LineReader& reader, std::array<std::string, 2>& pair) {
   std::string& line = pair[0];
   const auto tabs = std::ranges::count(line, '\t');
@@ -94,7 +102,7 @@ std::string text_name(const std::vector<TextPair>& corpora) {
 
 ParallelReader::ParallelReader(const std::vector<TextPair>& corpora) {
   for (const TextPair& text : corpora) {
-    Corpus corpus{text, {}, {}, bytes_of(text.paths[0])};
+    Corpus corpus{text, {}, {}, {}, bytes_of(text.paths[0])};
     if (!text.again) open(corpus);
     corpora_.push_back(std::move(corpus));
   }
@@ -105,6 +113,7 @@ void ParallelReader::open(Corpus& corpus) {
   corpus.sides.emplace_back(text.paths[0]);
   if (!text.tsv) corpus.sides.emplace_back(text.paths[1]);
   if (!text.weights.empty()) corpus.weights.emplace(text.weights);
+  if (!text.links.empty()) corpus.links.emplace(text.links);
 }
 
 bool ParallelReader::next(std::array<std::string, 2>& pair) {
@@ -113,10 +122,11 @@ bool ParallelReader::next(std::array<std::string, 2>& pair) {
     if (corpus.sides.empty()) open(corpus);
     if (read(corpus, pair)) {
       read_weight(corpus);
+      read_links(corpus);
       ++lines_;
       return true;
     }
-    require_end_of_weights(corpus);
+    require_end_of_weights_and_links(corpus);
     ends_.push_back(lines_);
   }
   return false;
@@ -161,9 +171,25 @@ void ParallelReader::read_weight(Corpus& corpus) {
           file.name(), grouped(file.lines()), line);
 }
 
-void ParallelReader::require_end_of_weights(Corpus& corpus) {
+void ParallelReader::read_links(Corpus& corpus) {
+  if (!corpus.links) return;
+  std::string line;
+  if (!corpus.links->next(line)) fail_unlinked(corpus);
+  links_ = parse_links(line, *corpus.links);
+}
+
+void ParallelReader::require_end_of_weights_and_links(Corpus& corpus) {
   std::string line;
   if (corpus.weights && corpus.weights->next(line)) fail_unweighted(corpus);
+  if (corpus.links && corpus.links->next(line)) fail_unlinked(corpus);
+}
+
+void ParallelReader::fail_unlinked(Corpus& corpus) {
+  std::string line;
+  for (LineReader* file : {&*corpus.links, &corpus.sides[0]})
+    while (file->next(line)) {}
+  fail("{} has {} lines, {} has {}; --guided-alignment needs a line of links for each", corpus.links->name(),
+       grouped(corpus.links->lines()), corpus.sides[0].name(), grouped(corpus.sides[0].lines()));
 }
 
 void ParallelReader::fail_unweighted(Corpus& corpus) {

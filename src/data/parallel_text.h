@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/line_reader.h"
+#include "data/link_line.h"
 
 namespace dragoman {
 
@@ -16,6 +17,7 @@ struct TextPair {
   std::array<std::string, 2> paths;
   bool tsv = false;
   std::string weights = {};  // a file with the weight of each pair, one number per line; empty: none
+  std::string links = {};    // a file with the links of each pair, such as "0-0 1-2"; empty: none
   bool again = false;        // the same files as of the corpus before
 };
 
@@ -40,6 +42,9 @@ std::string text_name(const std::vector<TextPair>& corpora);
 /// Adds the files of --data-weighting, if there are any, to their corpora.
 void add_weights(std::vector<TextPair>& corpora, const std::vector<std::string>& files);
 
+/// The same for those of --guided-alignment.
+void add_links(std::vector<TextPair>& corpora, const std::vector<std::string>& files);
+
 /// Reads both sides of several corpora, one corpus after the other, as if each side were one long file.
 class ParallelReader {
  public:
@@ -51,11 +56,12 @@ class ParallelReader {
   /// are opened when they are reached.
   explicit ParallelReader(const std::vector<TextPair>& corpora);
 
-  /// The next pair; false at the end. Error, with file and line, if one side of a corpus or its weights end before the
-  /// other, that of split_columns, and if a weight is not a number of at least 0.
+  /// The next pair; false at the end. Error, with file and line, if one side of a corpus or its weights or links end
+  /// before the other, that of split_columns, and if a weight is not a number of at least 0 or a link not "0-0".
   bool next(std::array<std::string, 2>& pair);
 
   float weight() const { return weight_; }                    // of the last pair; 1 without a file
+  LinkLine take_links() { return std::move(links_); }         // of the last pair; none without a file
   int64_t lines() const { return lines_; }                    // read so far, of each side
   const std::vector<int64_t>& ends() const { return ends_; }  // lines() at the end of each corpus read so far
   const Invalid& invalid(int side) const { return invalid_[side]; }
@@ -65,7 +71,7 @@ class ParallelReader {
   struct Corpus {
     TextPair text;
     std::vector<LineReader> sides;  // one of a tsv file; none: not opened yet
-    std::optional<LineReader> weights;
+    std::optional<LineReader> weights, links;
     double bytes;  // of the first one; -1: unknown
   };
 
@@ -74,15 +80,18 @@ class ParallelReader {
   bool read_side(Corpus& corpus, int side, std::string& line);
   bool read_columns(LineReader& reader, std::array<std::string, 2>& pair);
   void read_weight(Corpus& corpus);
-  static void require_end_of_weights(Corpus& corpus);
+  void read_links(Corpus& corpus);
+  static void require_end_of_weights_and_links(Corpus& corpus);
   void count_invalid(int side);
   [[noreturn]] static void fail_unpaired(Corpus& corpus);
   [[noreturn]] static void fail_unweighted(Corpus& corpus);
+  [[noreturn]] static void fail_unlinked(Corpus& corpus);
 
   std::vector<Corpus> corpora_;
   size_t current_ = 0;
   int64_t lines_ = 0;
   float weight_ = 1;
+  LinkLine links_;
   std::vector<int64_t> ends_;
   std::array<Invalid, 2> invalid_;
 };

@@ -43,6 +43,7 @@ void count_at(std::vector<int64_t>& counts, size_t at) {
 struct Line {
   int64_t number;
   Pair pair;
+  LinkLine links;
 };
 
 // A uniform sample of pairs that arrive one by one (Vitter 1985, algorithm R).
@@ -50,10 +51,10 @@ class Sample {
  public:
   Sample(int64_t size, uint64_t seed) : size_(size), numbers_(seed, 0) {}
 
-  void offer(int64_t number, const Pair& pair) {
-    if (int64_t(lines_.size()) < size_) return lines_.push_back({number, pair});
-    const auto index = int64_t(numbers_.below(uint64_t(number)));
-    if (index < size_) lines_[index] = {number, pair};
+  void offer(Line line) {
+    if (int64_t(lines_.size()) < size_) return lines_.push_back(std::move(line));
+    const auto index = int64_t(numbers_.below(uint64_t(line.number)));
+    if (index < size_) lines_[index] = std::move(line);
   }
   std::vector<Line> take() {
     std::ranges::sort(lines_, {}, &Line::number);
@@ -104,10 +105,11 @@ class Surveyor {
     if (is_uneven(pair)) survey_.uneven.add(number);
     hashes_.push_back(std::hash<std::string>{}(pair[0] + "\n" + pair[1]));
     if (vocabularies_.empty()) return;
+    Line line{number, pair, reader_.take_links()};
     if (options_.sample > 0)
-      sample_.offer(number, pair);
+      sample_.offer(std::move(line));
     else
-      encode_later({number, pair});
+      encode_later(std::move(line));
   }
 
   void encode_later(Line line) {
@@ -125,11 +127,12 @@ class Surveyor {
         ids[i][s] = options_.given_pieces ? v.encode_given_pieces(text) : v.encode(text);
       }
     });
-    for (size_t i = 0; i < ids.size(); ++i) count(to_encode_[i].number, ids[i]);
+    for (size_t i = 0; i < ids.size(); ++i) count(to_encode_[i], ids[i]);
     to_encode_.clear();
   }
 
-  void count(int64_t number, Ids& ids) {
+  void count(Line& line, Ids& ids) {
+    line.links.require_tokens(int64_t(ids[0].size()) + 1, int64_t(ids[1].size()) + 1);
     for (int s : {0, 1}) {
       const Vocabulary& v = vocabularies_[s];
       SurveyedSide& side = survey_.sides[s];
@@ -140,14 +143,14 @@ class Surveyor {
     }
     ++survey_.encoded;
     if (int64_t(std::max(ids[0].size(), ids[1].size())) > options_.max_length)
-      survey_.too_long.add(number);
+      survey_.too_long.add(line.number);
     else if (kept_)
-      keep(number, ids);
+      keep(line, ids);
   }
 
-  void keep(int64_t number, Ids& ids) {
+  void keep(Line& line, Ids& ids) {
     for (int s : {0, 1}) ids[s] = kept_->files.framed(s, std::move(ids[s]));
-    kept_->pairs.add({int32_t(number - 1), ids[0], ids[1]});
+    kept_->pairs.add({int32_t(line.number - 1), ids[0], ids[1], 1, kept_->files.framed(std::move(line.links.links))});
   }
 
   const std::vector<Vocabulary>& vocabularies_;

@@ -48,7 +48,7 @@ struct CorpusSurvey {
 };
 
 /// Reads the text once. Without vocabularies (empty), pieces are not counted. `kept`, if given, has its files set and
-/// receives the encoded pairs that training would keep, without weights. Error as in ParallelReader.
+/// receives the encoded pairs that training would keep, with links, but without weights. Error as in ParallelReader.
 CorpusSurvey survey_corpus(const std::vector<TextPair>& texts, const std::vector<Vocabulary>& vocabularies,
                            const SurveyOptions& options, Corpus* kept = nullptr);
 

@@ -1,6 +1,7 @@
 #include "model/batch.h"
 
 #include <algorithm>
+#include <set>
 
 #include "autodiff/context.h"
 
@@ -12,6 +13,16 @@ double Batch::target_weight() const {
   for (size_t s = 0; s < weights.size(); ++s) {
     const Range rows = target.spans[int(s)];
     sum += double(weights[s]) * double(rows.end - rows.begin);
+  }
+  return sum;
+}
+
+double Batch::linked_weight() const {
+  double sum = 0;
+  for (size_t s = 0; s < links.size(); ++s) {
+    std::set<int64_t> linked;
+    for (const TokenLink& link : links[s]) linked.insert(link.target);
+    sum += double(linked.size()) * (weights.empty() ? 1 : double(weights[s])) * links_weight;
   }
   return sum;
 }
@@ -68,6 +79,8 @@ Batch sentences_of(const Batch& batch, Range s) {
           sentences_of(batch.target, s),
           {batch.sentences.begin() + s.begin, batch.sentences.begin() + s.end}};
   if (!batch.weights.empty()) p.weights = {batch.weights.begin() + s.begin, batch.weights.begin() + s.end};
+  if (!batch.links.empty()) p.links = {batch.links.begin() + s.begin, batch.links.begin() + s.end};
+  p.links_weight = batch.links_weight;
   return p;
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "model/token_link.h"
 #include "tensor/spans.h"
 
 namespace dragoman {
@@ -19,9 +20,14 @@ struct Batch {
   PackedIds source, target;         // target has no sentences if only the source is known
   std::vector<int32_t> sentences;   // (B) line of the corpus of each pair: random masks are keyed by it
   std::vector<float> weights = {};  // (B) of each sentence in the loss; empty: all 1
+  /// (B) links that attention learns, none twice, of the tokens in source and target; empty: it learns none.
+  std::vector<std::vector<TokenLink>> links = {};
+  double links_weight = 0;  // of their loss
 
   /// The target tokens of the batch, each times the weight of its sentence.
   double target_weight() const;
+  /// The target tokens that have links, each times the weight of its sentence and links_weight.
+  double linked_weight() const;
   void multiply_weights(float factor);
   /// (N) f32: for each row of `spans` the weight of its sentence; absent if all weights are 1.
   Tensor row_weights(const Spans& spans) const;

@@ -107,6 +107,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
 
   Corpus sample;
   sample.files = corpus_files(setup, vocabularies);
+  sample.pairs = PairStore(false, sample.files.linked());
   run.corpus = survey_corpus(
       sample.files.texts, {vocabularies.source, vocabularies.target},
       {.max_length = setup.data.max_length, .given_pieces = setup.data.no_spm_encode, .seed = setup.training.seed},
