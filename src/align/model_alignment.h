@@ -11,10 +11,11 @@ namespace dragoman {
 /// Throws Error if the model has no cross-attention to take alignments from.
 void require_cross_attention(const ModelConfig& config);
 
-/// Observer that records the alignments of a pass without a tape.
+/// Observer that records the alignments of a pass without a tape: those of the layer and heads that the configuration
+/// names (AlignmentConfig).
 class AlignmentObserver {
  public:
-  AlignmentObserver();
+  explicit AlignmentObserver(const ModelConfig& config);
   AlignmentObserver(const AlignmentObserver&) = delete;
 
   const AttentionObserver* observer() const { return &observer_; }
@@ -22,8 +23,10 @@ class AlignmentObserver {
   std::vector<Alignment> take();
 
  private:
+  const AlignmentConfig config_;
   AttentionObserver observer_;
-  std::vector<Alignment> last_;
+  int layers_ = 0;  // cross-attentions so far in this pass
+  std::vector<Alignment> found_;
 };
 
 /// all[numbers[i]] = some[i].

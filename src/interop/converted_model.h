@@ -13,4 +13,9 @@ struct ConvertedModel {
   std::vector<TensorEntry> weights;
 };
 
+/// The attention that gives alignments in programs that count layers from 0, or from -1 if from the end.
+inline AlignmentConfig alignment_config(int layer, int heads, int decoder_layers) {
+  return {.layer = layer < -1 ? decoder_layers + 1 + layer : layer + 1, .heads = heads};
+}
+
 }  // namespace dragoman

@@ -163,6 +163,8 @@ void CTranslate2Mapping::sizes() {
   c_.feed_forward = rows("encoder/layer_0/ffn/linear_0/weight");
   if (const int inner = rows("decoder/layer_0/ffn/linear_0/weight"); inner != c_.feed_forward)
     c_.decoder_feed_forward = inner;
+  c_.alignment = alignment_config(int(number("decoder", "alignment_layer", -1)),
+                                  whole_number("decoder", "alignment_heads", 1), c_.decoder_layers);
   c_.activation = activation_of(whole_number("encoder", "activation", 0), bin_.path);
   c_.norm = number("encoder", "pre_norm", 1) != 0 ? NormPlacement::pre : NormPlacement::post;
   const bool has_final = has("encoder/layer_norm/gamma");

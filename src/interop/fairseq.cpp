@@ -108,6 +108,7 @@ void set_sizes(ModelConfig& m, const PickleFields& o) {
   if (const int heads = o.number("decoder_attention_heads", 8); heads != m.heads) m.decoder_heads = heads;
   if (const int inner = o.number("decoder_ffn_embed_dim", m.feed_forward); inner != m.feed_forward)
     m.decoder_feed_forward = inner;
+  m.alignment = alignment_config(o.number("alignment_layer", -1), o.number("alignment_heads", 0), m.decoder_layers);
 }
 
 // fairseq counts positions from the id of <pad>.

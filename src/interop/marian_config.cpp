@@ -145,6 +145,12 @@ std::vector<int> tied_layers(const MarianOptions& o) {
   return {};
 }
 
+// The first head of a layer, which Marian counts from 1 too.
+AlignmentConfig alignment_of(const MarianOptions& o) {
+  const std::string layer = o.text("transformer-guided-alignment-layer", "last");
+  return {.layer = layer == "last" ? 0 : o.get("transformer-guided-alignment-layer", 0), .heads = 1};
+}
+
 }  // namespace
 
 ModelConfig marian_config(const std::string& yaml, const std::string& path) {
@@ -162,6 +168,7 @@ ModelConfig marian_config(const std::string& yaml, const std::string& path) {
   set_autoregression(c, o);
   c.attention.projects_result = !o.get("transformer-no-projection", false);
   c.tied_decoder_layers = tied_layers(o);
+  c.alignment = alignment_of(o);
   c.position_spacing = PositionSpacing::tensor2tensor;
   if (o.get("transformer-disable-position-embeddings", false))
     c.positions = Positions::none, c.position_spacing = PositionSpacing::paper;

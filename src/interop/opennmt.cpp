@@ -95,6 +95,8 @@ void set_model(ModelConfig& m, const PickleFields& o) {
   const std::string norm = o.text("layer_norm", "standard");
   require(norm == "standard" || norm == "rms", "{}: layer_norm is {}, expected standard or rms", o.where(), norm);
   if (norm == "rms") m.norm_kind = NormKind::rms;
+  if (o.real("lambda_align", 0) > 0)
+    m.alignment = alignment_config(o.number("alignment_layer", -3), o.number("alignment_heads", 0), m.decoder_layers);
   set_opennmt_positions(m, o);
   EmbeddingsConfig& e = m.embeddings;
   const bool sides = o.flag("share_embeddings"), output = o.flag("share_decoder_embeddings");

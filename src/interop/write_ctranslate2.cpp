@@ -230,8 +230,8 @@ void Variables::all() {
   side("encoder", c_.encoder_layers, c_.heads);
   side("decoder", c_.decoder_layers, c_.decoder_side().heads);
   flag("encoder/embeddings_merge", 0);
-  number<int16_t>("decoder/alignment_layer", 2, -1);
-  number<int16_t>("decoder/alignment_heads", 2, 1);
+  number<int16_t>("decoder/alignment_layer", 2, int16_t(c_.alignment.layer - 1));  // -1: the last
+  number<int16_t>("decoder/alignment_heads", 2, int16_t(c_.alignment.heads));
   flag("decoder/start_from_zero_embedding", c_.decoder_start == DecoderStart::zero);
 }
 

@@ -123,7 +123,8 @@ std::string options_of(const ModelConfig& c, const std::string& path) {
                           "transformer-disable-position-embeddings", "right-left", "skip", "ulr"})
     o[off] = false;
   o["layer-normalization"] = c.rnn.norm;
-  o["lemma-dim-emb"] = 0, o["dim-rnn"] = 1024, o["transformer-guided-alignment-layer"] = "last";
+  o["lemma-dim-emb"] = 0, o["dim-rnn"] = 1024;
+  o["transformer-guided-alignment-layer"] = c.alignment.layer == 0 ? "last" : std::to_string(c.alignment.layer);
   return YAML::Dump(o) + "\n";
 }
 

@@ -124,6 +124,23 @@ std::span<const ConfigField> attention_fields() {
        .models = types::s2s,
        .needs = {"attention-choice", "hard"},
        .training_only = true},
+      {.key = "alignment_layer",
+       .member = [](C& c) { return member(c.alignment.layer); },
+       .option = "transformer-guided-alignment-layer",
+       .value = "N",
+       .group = heading::attention,
+       .help = "decoder layer, from 1, whose cross-attention gives word alignments, and learns those of "
+               "--guided-alignment; 0: the last",
+       .bounds = {0, 1000},
+       .models = types::transformer,
+       .training_only = true,
+       .since_first = false},
+      {.key = "alignment_heads",
+       .member = [](C& c) { return member(c.alignment.heads); },
+       .bounds = {0, 65536},
+       .models = types::transformer,
+       .training_only = true,
+       .since_first = false},
   };
   return fields;
 }

@@ -195,6 +195,15 @@ struct AttentionConfig {
   double entropy = 0.002;                             // hard: λ_e, weight of the entropy of the attention weights
 };
 
+/// The cross-attention that gives word alignments, and that guided alignment trains.
+struct AlignmentConfig {
+  int layer = 0;  // of the decoder, from 1; 0: the last
+  int heads = 0;  // the mean of so many heads, from the first; 0: of all
+
+  /// The layer, from 0.
+  int layer_of(int decoder_layers) const { return (layer > 0 ? layer : decoder_layers) - 1; }
+};
+
 /// A mixture of experts instead of feed-forward layers (Shazeer et al. 2017, Fedus et al. 2021).
 struct ExpertsConfig {
   int count = 0;            // feed-forward networks of such a layer; 0: no layer has experts
@@ -283,6 +292,7 @@ struct ModelConfig {
   int max_positions = 1024;     // rows of the table of learned positions, and of location keys
   int relative_positions = 16;  // distances with a vector of their own, on each side (relative)
   AttentionConfig attention;
+  AlignmentConfig alignment;
   Autoregression autoregression = Autoregression::self_attention;  // of the decoder
   AverageAttentionConfig average;
   std::vector<int> tied_decoder_layers;  // for each decoder layer, the layer whose weights it uses; empty: its own

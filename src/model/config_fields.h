@@ -57,7 +57,7 @@ struct ConfigField {
   unsigned models = types::all;  // models that have it
   bool of_attention = false;     // models without attention lack it
   Requirement needs = {};        // it exists only in models that meet this
-  bool training_only = false;    // affects training alone: a fine-tuned model may differ in it
+  bool training_only = false;    // affects training or alignments alone: a fine-tuned model may differ in it
   bool since_first = true;       // false: added later, and left out of files at its default
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/guided_alignment.h"
 #include "ops/linear.h"
 
 namespace dragoman {
@@ -73,11 +74,11 @@ Transformer::DecoderLayer Transformer::make_decoder_layer(const ModelConfig& sid
 }
 
 Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const Var& memory, const Rows& target,
-                               const Rows& source) {
+                               const Rows& source, AttentionGuide* guide) {
   x = sublayer(cx, p.autoregression_norm, x, target.positions,
                [&](const Var& y) { return p.autoregression(cx, y, target.self()); });
   x = sublayer(cx, p.cross_attention_norm, x, target.positions, [&](const Var& y) {
-    return p.cross_attention(cx, {.x = y, .spans = target.spans, .positions = target.positions},
+    return p.cross_attention(cx, {.x = y, .spans = target.spans, .positions = target.positions, .guide = guide},
                              p.cross_attention.keys_and_values(cx, memory, source.spans, source.positions));
   });
   return sublayer(cx, p.feed_forward_norm, x, target.positions,
@@ -95,22 +96,27 @@ Var Transformer::embed_target(Context& cx, const Rows& rows) {
   return embed(cx, embeddings_.target, target_norm_ ? &*target_norm_ : nullptr, rows);
 }
 
-Transformer::HiddenStates Transformer::hidden_states(Context& cx, const Batch& batch) {
+Transformer::HiddenStates Transformer::hidden_states(Context& cx, const Batch& batch, AttentionGuide* guide) {
   Rows source = rows_of(batch.source, batch), target = rows_of(shifted(batch.target, config_.first_token()), batch);
   const Var memory = encode(cx, source);
   locate(cx, target_positions_, target);
   Var x = embed_target(cx, target);
-  for (const DecoderLayer& layer : decoder_) x = decoder_layer(cx, layer, x, memory, target, source);
+  for (size_t l = 0; l < decoder_.size(); ++l)
+    x = decoder_layer(cx, decoder_[l], x, memory, target, source,
+                      int(l) == config_.alignment.layer_of(config_.decoder_layers) ? guide : nullptr);
   return {memory, decoder_norm_ ? (*decoder_norm_)(cx, x) : x};
 }
 
 TokenLoss Transformer::loss(Context& cx, const Batch& batch, double label_smoothing) {
-  const auto [memory, x] = hidden_states(cx, batch);
-  return linear_cross_entropy(cx, x, embeddings_.output_weights(),
-                              {.ids = int_tensor(batch.target.ids, {x.rows()}),
-                               .smoothing = label_smoothing,
-                               .weights = batch.row_weights(batch.target.spans),
-                               .copying = copy_ ? (*copy_)(cx, x, memory, batch) : Copying{}});
+  AttentionGuide guide{cx.tape ? attention_links(batch) : AttentionLinks{}};
+  const auto [memory, x] = hidden_states(cx, batch, guide.links.queries ? &guide : nullptr);
+  TokenLoss loss = linear_cross_entropy(cx, x, embeddings_.output_weights(),
+                                        {.ids = int_tensor(batch.target.ids, {x.rows()}),
+                                         .smoothing = label_smoothing,
+                                         .weights = batch.row_weights(batch.target.spans),
+                                         .copying = copy_ ? (*copy_)(cx, x, memory, batch) : Copying{}});
+  loss.of_links = guide.loss;
+  return loss;
 }
 
 Tensor Transformer::logits(Context& cx, const Batch& batch) {

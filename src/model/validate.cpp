@@ -214,6 +214,15 @@ void check_recurrent(const ModelConfig& c) {
   check_predicted_window(c);
 }
 
+void check_alignment(const ModelConfig& c) {
+  require(c.alignment.layer <= c.decoder_layers,
+          "--transformer-guided-alignment-layer {} is beyond the decoder, which has {} layers (--dec-depth)",
+          c.alignment.layer, c.decoder_layers);
+  const int heads = c.decoder_side().heads;
+  require(c.alignment.heads <= heads, "alignment_heads is {}, but a decoder layer has {} heads", c.alignment.heads,
+          heads);
+}
+
 void check_special_ids(const ModelConfig& c) {
   require(c.decoder_start == DecoderStart::zero || c.first_token() >= 0,
           "--decoder-start {} is a piece that the vocabulary does not have", name_of(c.decoder_start));
@@ -274,6 +283,7 @@ void validate(const ModelConfig& config) {
   check_autoregression(config);
   check_experts(config);
   check_recurrent(config);
+  check_alignment(config);
   check_special_ids(config);
   check_generation(config);
 }

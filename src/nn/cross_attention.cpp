@@ -27,7 +27,17 @@ KeysAndValues CrossAttention::keys_and_values(Context& cx, const Var& encoded, c
 }
 
 Var CrossAttention::operator()(Context& cx, const Queries& queries, const KeysAndValues& seen) const {
-  return heads.result(cx, kind->attend(cx, heads, queries, project(cx, queries.x), seen));
+  const Var q = project(cx, queries.x);
+  if (queries.guide) guide(cx, queries, q, seen);
+  return heads.result(cx, kind->attend(cx, heads, queries, q, seen));
+}
+
+// The weights of the first head are computed once more, without dropout.
+void CrossAttention::guide(Context& cx, const Queries& queries, const Var& q, const KeysAndValues& seen) const {
+  const int64_t K = heads.design.sizes.key;
+  const AttentionShape first_head{queries.spans, seen.spans, 1, {.window = heads.design.window}, heads.score(), {}};
+  queries.guide->loss =
+      guided_alignment_loss(cx, some_columns(q, 0, K), some_columns(seen.k, 0, K), first_head, queries.guide->links);
 }
 
 Var CrossAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const {

@@ -30,6 +30,7 @@ struct CrossAttention {
 
  private:
   Var project(Context& cx, const Var& x) const;
+  void guide(Context& cx, const Queries& queries, const Var& q, const KeysAndValues& seen) const;
 };
 
 }  // namespace dragoman

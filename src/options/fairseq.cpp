@@ -100,7 +100,7 @@ constexpr Foreign fairseq_option_rows[] = {
     {"skip-invalid-size-inputs-valid-test", "pairs longer than --max-length are always left out", any_value},
     {"truncate-source", "pairs longer than --max-length are left out; shorten them in the text"},
     {"curriculum", "--no-shuffle keeps the order of the text in every epoch", "0"},
-    {"load-alignments", "attention cannot be guided by alignments"},
+    {"load-alignments", "use --guided-alignment, which names the files of links"},
     {"disable-validation", "there is no validation without --valid-sets"},
     {"validate-after-updates", "--valid-freq counts from the beginning", "0"},
     {"max-valid-steps", "--valid-max-lines limits the lines that are translated"},

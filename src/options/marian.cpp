@@ -9,7 +9,6 @@ constexpr std::string_view batches = "--mini-batch-words sets the size of batche
 constexpr std::string_view no_files = "shuffling writes temporary files only with --ram";
 constexpr std::string_view no_factors = "vocabularies have no factors";
 constexpr std::string_view one_cell = "a step of a recurrent model (--type s2s) is one cell in each layer";
-constexpr std::string_view guided = "attention cannot be guided by alignments";
 constexpr std::string_view schedule = "--lr-schedule says how the rate falls: inverse-sqrt, noam, cosine, linear";
 constexpr std::string_view warmup = "--lr-warmup starts from 0, once";
 constexpr std::string_view quantize = "--precision int8, or a model that dragoman quantize made";
@@ -93,7 +92,6 @@ constexpr Foreign marian_option_rows[] = {
     {"transformer-disable-position-embeddings", "--transformer-positions none"},
     {"transformer-no-bias transformer-no-affine",
      "layers have biases and norms have scales; --transformer-norm rms has no shifts"},
-    {"transformer-guided-alignment-layer", guided, "last"},
     {"dropout-src dropout-trg", "whole words are never dropped; --transformer-dropout-embedding is similar", "0"},
     // Devices and batches
     {"num-devices", one_device, "0,1"},
@@ -140,8 +138,7 @@ constexpr Foreign marian_option_rows[] = {
      schedule, "0,epoch+stalled,10 1,50000"},
     {"lr-warmup-start-rate lr-warmup-cycle lr-warmup-at-reload", warmup, "0"},
     {"exponential-smoothing-replace-freq", moving_average, "0,0u"},
-    {"guided-alignment", guided, "none", training},
-    {"guided-alignment-cost guided-alignment-weight", guided, any_value, training},
+    {"guided-alignment-cost", "the loss of --guided-alignment is cross-entropy", "ce", training},
     {"data-weighting-type", "weights are of pairs, not of words", "sentence", training},
     {"embedding-vectors embedding-normalization",
      "embeddings cannot be read from other files; --pretrained-model starts from a whole model"},
@@ -216,6 +213,8 @@ constexpr ForeignValue values[] = {
     {"after", "0e", "", "", "train"},
     {"optimizer-params", "", "", "", "train"},
     {"data-weighting", "", "", "", "train"},
+    {"guided-alignment", "none", "", "", "train"},
+    {"transformer-guided-alignment-layer", "last", "0", "", "train"},
     {"optimizer-delay", "0.*", "", "an update has at least one batch: lower --mini-batch-words instead", "train"},
     {"lr-decay-inv-sqrt", "* *", "", "it takes one number; the decay starts after --lr-warmup", "train"},
     {"valid-metrics", "*bleu-segmented*", "", "bleu is computed on detokenised text", "train"},

@@ -67,8 +67,10 @@ constexpr Foreign opennmt_option_rows[] = {
     {"freeze_word_vecs_enc freeze_word_vecs_dec", "--freeze 'PATTERN' keeps parameters fixed"},
     {"num_experts", "use --moe-experts"},
     {"num_experts_per_tok", "use --moe-top-k"},
-    {"lambda_align alignment_layer alignment_heads full_context_alignment", "attention cannot be guided by alignments",
-     "0.0,0"},
+    {"lambda_align", "use --guided-alignment-weight, with --guided-alignment", "0.0"},
+    {"alignment_layer", "use --transformer-guided-alignment-layer, which counts from 1", "-3,-1"},
+    {"alignment_heads full_context_alignment",
+     "--guided-alignment trains the first head, in the same pass as the translation", "0,1,false"},
     {"lora_layers lora_rank lora_alpha lora_dropout quant_layers quant_type",
      "all weights are trained, in full; --freeze 'PATTERN' keeps parameters fixed"},
     // Training

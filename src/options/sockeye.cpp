@@ -48,7 +48,7 @@ constexpr Foreign sockeye_option_rows[] = {
     {"lhuc", "--freeze 'PATTERN' keeps parameters fixed; there are no units for adaptation"},
     {"neural-vocab-selection neural-vocab-selection-block-loss bow-task-weight bow-task-pos-weight skip-nvs nvs-thresh",
      "--shortlist restricts translate to likely pieces"},
-    {"alignment-matrix", "attention cannot be guided by alignments"},
+    {"alignment-matrix", "use --guided-alignment, which reads links such as 0-0 1-2"},
     {"length-task length-task-weight length-task-layers", "models do not predict lengths"},
     // Training
     {"batch-type", "--mini-batch-words in target tokens, or --mini-batch in sentences"},

@@ -138,6 +138,7 @@ void check_data(TrainOptions& o, Findings& findings) {
     findings.attempt([&] {
       auto corpora = text_pairs("train-sets", o.train_sets, o.tsv);
       findings.attempt([&] { add_weights(corpora, o.data_weighting); });
+      findings.attempt([&] { add_links(corpora, o.guided_alignment); });
       require_weights(o.corpus_weights, corpora.size());
     });
   }
@@ -151,6 +152,7 @@ void check_data(TrainOptions& o, Findings& findings) {
   }
   check_rereadable("train-sets", o.train_sets, findings);
   check_rereadable("data-weighting", o.data_weighting, findings);
+  check_rereadable("guided-alignment", o.guided_alignment, findings);
   check_rereadable("vocabs", o.vocabs, findings);
   check_rereadable("valid-sets", o.valid_sets, findings);
   check_per_side("dim-vocabs", o.dim_vocabs.size(), findings);
@@ -163,6 +165,8 @@ void check_data(TrainOptions& o, Findings& findings) {
                   "--mini-batch-words and --mini-batch are both 0: no limit is left");
   const bool samples =
       std::any_of(o.sentencepiece_alphas.begin(), o.sentencepiece_alphas.end(), [](double a) { return a > 0; });
+  findings.expect(!samples || o.guided_alignment.empty(),
+                  "--guided-alignment with --sentencepiece-alphas: links are of the pieces of one segmentation");
   findings.expect(!samples || !o.no_spm_encode,
                   "--sentencepiece-alphas samples segmentations, but with --no-spm-encode the text is already split");
 }

@@ -309,6 +309,7 @@ CommandFiles files_of(const TrainOptions& o) {
   script.push_back(o.valid_script_path);
   CommandFiles files{.read = {{"--train-sets", o.train_sets},
                               {"--data-weighting", o.data_weighting},
+                              {"--guided-alignment", o.guided_alignment},
                               {"--valid-sets", o.valid_sets},
                               {"--vocabs", o.vocabs},
                               {"--pretrained-model", {o.pretrained_model}},

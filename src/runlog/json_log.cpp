@@ -38,6 +38,7 @@ std::string add(Json& line, const RunStarted& e) {
 
 std::string add(Json& line, const RunReport& e) {
   line["cost"] = e.cost;
+  add_known(line, "alignment_cost", e.alignment_cost);
   line["words_per_second"] = e.words_per_second;
   line["learning_rate"] = e.learning_rate;
   line["gradient_norm"] = e.gradient_norm;

@@ -8,10 +8,12 @@ namespace {
 double time_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 std::vector<Scalar> scalars_of(const RunReport& r) {
-  return {{"train/cost", r.cost},
-          {"train/words_per_second", r.words_per_second},
-          {"train/learning_rate", r.learning_rate},
-          {"train/gradient_norm", r.gradient_norm}};
+  std::vector<Scalar> scalars = {{"train/cost", r.cost},
+                                 {"train/words_per_second", r.words_per_second},
+                                 {"train/learning_rate", r.learning_rate},
+                                 {"train/gradient_norm", r.gradient_norm}};
+  if (r.alignment_cost >= 0) scalars.push_back({"train/alignment_cost", r.alignment_cost});
+  return scalars;
 }
 
 std::vector<Scalar> scalars_of(const RunValidation& v) {

@@ -97,6 +97,7 @@ std::string report_line(const RunMoment& now, const RunReport& r) {
       "Ep. {} : Up. {} : Sen. {} : Cost {:.8f} : Time {:.2f}s : {:.2f} words/s : gNorm {:.4f} : L.r. {:.4e}", now.epoch,
       now.updates, grouped(now.epoch_sentences), r.cost, r.seconds, r.words_per_second, r.gradient_norm,
       r.learning_rate);
+  if (r.alignment_cost >= 0) line += fmt::format(" : Alignment {:.4f}", r.alignment_cost);
   if (r.remaining >= 0) line += " : ETA " + grouped_seconds(r.remaining);
   return line;
 }

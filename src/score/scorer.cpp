@@ -9,7 +9,7 @@ namespace dragoman {
 std::vector<std::vector<float>> score_pieces(const ScoringContext& context, Model& model, std::span<const IdPair> pairs,
                                              int64_t batch_words, std::vector<Alignment>* alignments) {
   std::vector<std::vector<float>> scores(pairs.size());
-  AlignmentObserver aligner;
+  AlignmentObserver aligner(model.config());
   if (alignments) alignments->assign(pairs.size(), {});
   for_each_batch(pairs, batch_words, [&](const Batch& batch, std::span<const size_t> numbers) {
     Context cx{

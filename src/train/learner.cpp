@@ -13,7 +13,8 @@ Learner::Learner(const Backend& backend, Arena& arena, Model& model, const Train
       model_(model),
       setup_(setup),
       rows_(rows),
-      loss_(arena.allocate({1}, DType::f64)) {
+      loss_(arena.allocate({1}, DType::f64)),
+      loss_of_links_(setup.data.guided_alignment.empty() ? Tensor() : arena.allocate({1}, DType::f64)) {
   const TrainingPrecision precision = setup.training.precision;
   const auto round_to = [&](DType type) {
     rounded_ = model.parameters().rounded_weights(type, setup.training.half_activations);
@@ -99,6 +100,14 @@ void Learner::learn_micro_batch(const Batch& micro_batch, int64_t update) {
   tape.backward(backend_, arena_);
   if (bad) first_nonfinite = bad->what + location_of(bad->record, micro_batch, update);
   backend_.sum(Grad{loss_, std::exchange(adds_, Accumulate::yes)}, loss.loss);
+  if (!loss.of_links) return;
+  backend_.sum(Grad{loss_of_links_, weight_of_links_ > 0 ? Accumulate::yes : Accumulate::no}, loss.of_links);
+  weight_of_links_ += micro_batch.linked_weight();
+}
+
+std::optional<double> Learner::take_loss_of_links() {
+  if (weight_of_links_ == 0) return {};
+  return loss_of_links_.on_host().as<double>()[0] / std::exchange(weight_of_links_, 0);
 }
 
 }  // namespace dragoman

@@ -43,6 +43,8 @@ class Learner {
   /// Adds gradients to those of the parameters and losses to loss(). After OutOfMemory, the update must be restarted.
   void learn(const Batch& batch, int64_t update);
   const Tensor& loss() const { return loss_; }  // (1) f64: the sum of losses in this update, times the loss scale
+  /// The mean loss of the links that attention has learned since the last call, if there are any: guided alignment.
+  std::optional<double> take_loss_of_links();
   /// From now on, micro-batches have at most `rows` tokens per side.
   void take(int64_t rows) { rows_ = rows; }
   int64_t rows() const { return rows_; }
@@ -65,6 +67,8 @@ class Learner {
   double loss_scale_ = 1;
   const Tensor loss_;
   Accumulate adds_ = Accumulate::no;       // whether loss_ contains a loss of this update
+  const Tensor loss_of_links_;             // (1) f64: the sum of the losses of links since take_loss_of_links()
+  double weight_of_links_ = 0;             // of these
   std::optional<RoundedWeights> rounded_;  // if products have 16-bit operands
 };
 

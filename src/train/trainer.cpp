@@ -179,7 +179,9 @@ bool Trainer::train(const Stopping& stopping) {
 void Trainer::report(const Stopping& stopping) {
   updater_.finish();
   if (updater_.window().target_tokens == 0) return;
-  log_.announce(progress_.moment(), report_of(updater_.window(), updater_.rate(), stopping, progress_));
+  RunReport report = report_of(updater_.window(), updater_.rate(), stopping, progress_);
+  report.alignment_cost = updater_.take_loss_of_links().value_or(-1);
+  log_.announce(progress_.moment(), report);
   warn_of_divergence(updater_.window().mean_cost());
   updater_.window() = {};
 }

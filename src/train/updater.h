@@ -35,6 +35,8 @@ class Updater {
   /// The maximum number of tokens per side that are computed at once.
   int64_t rows() const { return learner_.rows(); }
 
+  /// Learner::take_loss_of_links().
+  std::optional<double> take_loss_of_links() { return learner_.take_loss_of_links(); }
   Window& window() { return window_; }  // of updates that were not skipped; its reader resets it
   Adam& adam() { return adam_; }
   std::optional<MovingAverage>& average() { return average_; }

@@ -1,5 +1,7 @@
 #include "train/vocabularies.h"
 
+#include "model/guided_alignment.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -133,7 +135,7 @@ SpecialIds special_ids(const TrainingSetup& setup, const Vocabularies& vocabular
 }  // namespace
 
 ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vocabularies) {
-  ModelConfig config = setup.model;
+  ModelConfig config = setup.data.guided_alignment.empty() ? setup.model : with_guided_alignment(setup.model);
   config.special = special_ids(setup, vocabularies);
   if (config.decoder_start != DecoderStart::zero && config.first_token() < 0)
     throw Error(fmt::format("--decoder-start {} is a piece that {} does not have", name_of(config.decoder_start),

@@ -185,7 +185,7 @@ class CommandLines(InFolder):
     def test_a_single_option_has_its_advice_as_the_hint(self):
         for options, advice in (("--num-devices 4", "each of which gets a process"),
                                 ("--fp16", "--precision float16 on a GPU"),
-                                ("--guided-alignment=file", "attention cannot be guided"),
+                                ("--guided-alignment-cost=mse", "the loss of --guided-alignment is cross-entropy"),
                                 ("--embedding-fix-src", "--freeze 'PATTERN'")):
             done = self.call(*shlex.split(f"train -t s t -v v v -m other.npz {options}"))
             self.assertEqual((done.returncode, done.stdout), (2, ""))

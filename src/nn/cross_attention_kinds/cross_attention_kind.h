@@ -4,16 +4,24 @@
 #include "backend/step_keys.h"
 #include "nn/attention_heads.h"
 #include "nn/baseline.h"
+#include "ops/guided_alignment.h"
 
 namespace dragoman {
 
+/// Links that the first head of an attention learns (guided alignment), and the loss that this attention adds.
+struct AttentionGuide {
+  AttentionLinks links;
+  Tensor loss = {};  // (M), once the attention has been computed
+};
+
 /// The rows of a decoder that attend to the encoder's output.
 struct Queries {
-  Var x;               // (Nq,D), as the decoder has them
-  Spans spans;         // sentences of the rows
-  Tensor positions;    // (Nq,2)
-  int64_t first = 0;   // position of the first row of each sentence
-  Tensor signal = {};  // (Nq,2), rows of CrossAttention::learning_signal; or empty
+  Var x;                            // (Nq,D), as the decoder has them
+  Spans spans;                      // sentences of the rows
+  Tensor positions;                 // (Nq,2)
+  int64_t first = 0;                // position of the first row of each sentence
+  Tensor signal = {};               // (Nq,2), rows of CrossAttention::learning_signal; or empty
+  AttentionGuide* guide = nullptr;  // or null
 };
 
 /// The keys and values: sentence s of the queries sees sentence s of these.
