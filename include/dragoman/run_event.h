@@ -42,11 +42,11 @@ struct RunValidation {
     double value = 0;
     bool better = false;  // than all earlier ones
     bool any_best = false;
-    double best = 0;       // the best value so far, if any
-    bool decides = false;  // early stopping uses this metric
+    double best = 0;      // the best value so far, if any
+    int64_t stalled = 0;  // validations in a row without improvement by more than --early-stopping-epsilon
   };
   std::vector<Figure> figures;  // one per metric, except scripts that printed none
-  int64_t stalled = 0;          // validations in a row without improvement of the first
+  int64_t stalled = 0;          // validations in a row without improvement, by --early-stopping-on
   bool requested = false;       // requested by a signal: does not count for early stopping
 };
 
@@ -69,13 +69,21 @@ struct RunRollback {
   std::string first_nonfinite;
 };
 
+/// The learning rate has been multiplied by --lr-decay.
+struct RunDecay {
+  double learning_rate = 0;  // from now on, apart from the schedule
+  double factor = 1;         // of this decay
+  double rate_factor = 1;    // of all decays and rollbacks so far
+  std::string reason;        // "no improvement of bleu for 3 validations"
+};
+
 struct RunEnd {
   enum Reason { after, early_stopping, signal } reason = after;
   double epochs = 0;
   int64_t stalled = 0;
 };
 
-using RunEvent = std::variant<RunStarted, RunReport, RunValidation, RunSave, RunSkip, RunRollback, RunEnd>;
+using RunEvent = std::variant<RunStarted, RunReport, RunValidation, RunSave, RunSkip, RunRollback, RunDecay, RunEnd>;
 
 /// Called with each event of a run, in the thread that trains. An exception from it ends the run, which is not saved.
 using RunObserver = std::function<void(const RunMoment& now, const RunEvent& event)>;

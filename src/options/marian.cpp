@@ -9,7 +9,6 @@ constexpr std::string_view batches = "--mini-batch-words sets the size of batche
 constexpr std::string_view no_files = "shuffling writes temporary files only with --ram";
 constexpr std::string_view no_factors = "vocabularies have no factors";
 constexpr std::string_view one_cell = "a step of a recurrent model (--type s2s) is one cell in each layer";
-constexpr std::string_view schedule = "--lr-schedule says how the rate falls: inverse-sqrt, noam, cosine, linear";
 constexpr std::string_view warmup = "--lr-warmup starts from 0, once";
 constexpr std::string_view quantize = "--precision int8, or a model that dragoman quantize made";
 constexpr std::string_view in_translate =
@@ -134,8 +133,7 @@ constexpr Foreign marian_option_rows[] = {
     {"optimizer o", "the optimizer is Adam", "adam", training},
     {"sync-sgd", "updates are always synchronous", any_value},
     {"lr-report", "reports always have the learning rate", any_value},
-    {"lr-decay lr-decay-strategy lr-decay-start lr-decay-freq lr-decay-reset-optimizer lr-decay-repeat-warmup",
-     schedule, "0,epoch+stalled,10 1,50000"},
+    {"lr-decay-repeat-warmup", warmup},
     {"lr-warmup-start-rate lr-warmup-cycle lr-warmup-at-reload", warmup, "0"},
     {"exponential-smoothing-replace-freq", moving_average, "0,0u"},
     {"guided-alignment-cost", "the loss of --guided-alignment is cross-entropy", "ce", training},
@@ -159,10 +157,7 @@ constexpr Foreign marian_option_rows[] = {
      "ulr-softmax-temperature",
      "there are no universal embeddings", "0,1"},
     // Validation
-    {"valid-reset-stalled valid-reset-all", "raise --early-stopping to resume after it has ended a run"},
-    {"early-stopping-epsilon", "any improvement counts; a lower --early-stopping ends a run sooner",
-     "0,0 0,0 0 0,0 0 0 0"},
-    {"early-stopping-on", "the first of --valid-metrics decides --early-stopping", "first"},
+    {"valid-reset-all", "--valid-reset-stalled; best values of another validation text are forgotten anyway"},
     {"valid-mini-batch", "validation chooses its batches itself", any_value},
     {"valid-max-length", "validation crops pairs at --max-length pieces for cross-entropy and perplexity, and says so",
      any_value},

@@ -197,12 +197,37 @@ void check_schedule(const TrainOptions& o, Findings& findings) {
                   "--lr-schedule noam divides by --lr-warmup, which is 0");
 }
 
+void check_rate_decay(const TrainOptions& o, Findings& findings) {
+  if (!o.decays()) return;
+  const size_t wanted = o.has_two_starts() ? 2 : 1;
+  if (o.decay_start.size() != wanted)
+    findings.add(Error(
+        fmt::format("--lr-decay-strategy {} takes {} in --lr-decay-start, found {}: {}", name_of(o.decay_strategy),
+                    wanted == 2 ? "two numbers" : "one number", o.decay_start.size(), fmt::join(o.decay_start, " ")),
+        wanted == 2 ? "the epoch, and the updates or validations: --lr-decay-start 10 1"
+                    : "such as --lr-decay-start 3"));
+  const bool validates = !o.valid_sets.empty() && o.valid_freq.count > 0;
+  findings.expect(o.decay_strategy != DecayStrategy::stalled || validates,
+                  "--lr-decay-strategy stalled needs validations: --valid-sets, with --valid-freq above 0");
+}
+
+void warn_without_decay(const TrainOptions& o, const Given& given) {
+  if (o.decays()) return;
+  for (const char* option : {"lr-decay-strategy", "lr-decay-start", "lr-decay-freq", "lr-decay-reset-optimizer"})
+    if (given.changed(option)) log_warning("--{} has no effect without --lr-decay", option);
+}
+
 // A metric may be given twice, also by another name.
 void drop_repeated_metrics(TrainOptions& o) {
   std::vector<ValidMetric> unique;
-  for (const ValidMetric metric : o.valid_metrics)
-    if (std::ranges::count(unique, metric) == 0) unique.push_back(metric);
+  std::vector<double> epsilons;
+  for (size_t m = 0; m < o.valid_metrics.size(); ++m) {
+    if (std::ranges::count(unique, o.valid_metrics[m]) > 0) continue;
+    unique.push_back(o.valid_metrics[m]);
+    if (m < o.early_stopping_epsilon.size()) epsilons.push_back(o.early_stopping_epsilon[m]);
+  }
   o.valid_metrics = std::move(unique);
+  if (o.early_stopping_epsilon.size() > 1) o.early_stopping_epsilon = std::move(epsilons);
 }
 
 void warn_of_unused_tokenizer(const TrainOptions& o) {
@@ -247,15 +272,19 @@ void check_precision(const TrainOptions& o) {
 
 void warn_without_validation(const TrainOptions& o, const Given& given) {
   if (!o.valid_sets.empty()) return;
-  for (const char* option :
-       {"early-stopping", "valid-freq", "valid-metrics", "beam-size", "normalize", "valid-tokenize",
-        "valid-script-path", "valid-translation-output", "valid-max-lines", "valid-log"})
+  for (const char* option : {"early-stopping", "early-stopping-on", "early-stopping-epsilon", "valid-reset-stalled",
+                             "valid-freq", "valid-metrics", "beam-size", "normalize", "valid-tokenize",
+                             "valid-script-path", "valid-translation-output", "valid-max-lines", "valid-log"})
     if (given.changed(option)) log_warning("--{} has no effect without --valid-sets", option);
 }
 
 void check_run(const TrainOptions& o, Findings& findings) {
   findings.expect(!o.keep_best || !o.valid_sets.empty(), "--keep-best needs --valid-sets");
   findings.expect(!o.valid_metrics.empty(), "--valid-metrics needs a value");
+  const size_t epsilons = o.early_stopping_epsilon.size();
+  findings.expect(epsilons == 1 || epsilons == o.valid_metrics.size(),
+                  "--early-stopping-epsilon has {} numbers, --valid-metrics {} metrics, expected one or as many",
+                  epsilons, o.valid_metrics.size());
   findings.expect(!o.overwrite || o.keep_last == 0,
                   "--overwrite keeps no checkpoints, which contradicts --keep-last {}", o.keep_last);
   findings.expect(o.model != "-", "--model is a file that is written more than once, so it cannot be '-'");
@@ -284,11 +313,13 @@ void check_train(TrainOptions& o, const Given& given, Findings& findings) {
   check_tying(o, given, findings);
   take_optimizer_params(o, findings);
   check_schedule(o, findings);
+  check_rate_decay(o, findings);
   check_run(o, findings);
   drop_repeated_metrics(o);
   findings.attempt([&] { check_precision(o); });
   check_valid_script(o, findings);
   if (findings.empty()) warn_without_validation(o, given);
+  if (findings.empty()) warn_without_decay(o, given);
   if (findings.empty()) warn_of_unused_tokenizer(o);
 }
 

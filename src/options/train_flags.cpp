@@ -44,6 +44,39 @@ std::vector<Flag<O>> learning_rate_flags() {
        .help = "cosine and linear: update at which the rate reaches zero",
        .range = {0, 1e9},
        .unit = "u"},
+      {.name = "lr-decay",
+       .field = &O::rate_decay,
+       .value = "X",
+       .group = group,
+       .help = "multiply the learning rate by X at each of the points that --lr-decay-strategy sets, in addition to "
+               "--lr-schedule; 0 or 1: never",
+       .range = {0, 1}},
+      {.name = "lr-decay-strategy",
+       .field = &O::decay_strategy,
+       .value = "NAME",
+       .group = group,
+       .help =
+           "with --lr-decay-start N, stalled: after every N validations in a row without improvement; batches: after "
+           "N updates, and then every --lr-decay-freq; epoch: at the beginning of each epoch from epoch N; with N "
+           "M, epoch+batches and epoch+stalled: also of earlier epochs, once M updates, or M validations in a row "
+           "without improvement, have been made"},
+      {.name = "lr-decay-start",
+       .field = &O::decay_start,
+       .value = "N [M]",
+       .group = group,
+       .help = "one number, or for epoch+batches and epoch+stalled two; 0: never",
+       .range = {0, 1e9}},
+      {.name = "lr-decay-freq",
+       .field = &O::decay_freq,
+       .value = "N",
+       .group = group,
+       .help = "updates between decays of --lr-decay-strategy batches",
+       .range = {1, 1e9},
+       .unit = "u"},
+      {.name = "lr-decay-reset-optimizer",
+       .field = &O::decay_resets_optimizer,
+       .group = group,
+       .help = "each decay also resets Adam's moments"},
   };
 }
 
@@ -110,6 +143,23 @@ std::vector<Flag<O>> validation_flags() {
        .group = group,
        .help = "stop after N validations in a row without improvement; 0: never",
        .range = {0, 1'000'000}},
+      {.name = "early-stopping-on",
+       .field = &O::early_stopping_on,
+       .value = "NAME",
+       .group = group,
+       .help = "metric whose validations without improvement count for --early-stopping and --lr-decay: the first; "
+               "any: the one with the most; all: the one with the fewest, so that all have stalled"},
+      {.name = "early-stopping-epsilon",
+       .field = &O::early_stopping_epsilon,
+       .value = "X...",
+       .group = group,
+       .help = "an improvement counts if it is larger than X: one number, or one for each of --valid-metrics",
+       .range = {0, 1e9}},
+      {.name = "valid-reset-stalled",
+       .field = &O::valid_reset_stalled,
+       .group = group,
+       .help = "on resuming, forget how many validations were without improvement: a run that --early-stopping has "
+               "ended continues"},
       {.name = "beam-size",
        .letter = 'b',
        .field = &O::valid_beam_size,

@@ -80,6 +80,14 @@ std::string add(Json& line, const RunRollback& e) {
   return "rollback";
 }
 
+std::string add(Json& line, const RunDecay& e) {
+  line["learning_rate"] = e.learning_rate;
+  line["factor"] = e.factor;
+  line["rate_factor"] = e.rate_factor;
+  line["reason"] = e.reason;
+  return "decay";
+}
+
 std::string add(Json& line, const RunEnd& e) {
   static constexpr const char* reasons[] = {"after", "early-stopping", "signal"};
   line["reason"] = reasons[e.reason];

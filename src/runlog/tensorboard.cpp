@@ -35,7 +35,7 @@ void TensorBoardLog::take(const RunMoment& now, const RunEvent& event) {
                           if (e.resumes) restart();
                         },                                       //
                         [&](const RunRollback&) { restart(); },  //
-                        [](const RunSave&) {}, [](const RunSkip&) {}, [](const RunEnd&) {}},
+                        [](const RunSave&) {}, [](const RunSkip&) {}, [](const RunDecay&) {}, [](const RunEnd&) {}},
              event);
 }
 

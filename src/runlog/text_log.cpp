@@ -40,6 +40,10 @@ void print(const RunMoment& now, const RunRollback& rollback) {
       grouped(rollback.from_update), in_brackets(rollback.first_nonfinite), grouped(now.updates), rollback.rate_factor);
 }
 
+void print(const RunMoment&, const RunDecay& decay) {
+  log_info("Learning rate reduced to {:.4g} (×{:.4g}): {}", decay.learning_rate, decay.factor, decay.reason);
+}
+
 // "3 epochs", "0.4 epochs", "0.02 epochs": after an update, never 0 epochs.
 std::string epochs_of(double epochs) {
   if (epochs == std::floor(epochs)) return counted(int64_t(epochs), "epoch");
@@ -79,8 +83,8 @@ std::vector<std::string> validation_lines(const RunMoment& now, const RunValidat
     if (!f.better) remark = f.any_best ? fmt::format("last best: {:.6g}", f.best) : "not finite";
     if (v.requested)
       remark = "requested, does not count";
-    else if (!f.better && f.decides)
-      remark = fmt::format("stalled {} times ({})", v.stalled, remark);
+    else if (f.stalled > 0)
+      remark = fmt::format("stalled {} times ({})", f.stalled, remark);
     lines.push_back(
         fmt::format("[valid] Ep. {} : Up. {} : {} : {:.6g} : {}", now.epoch, now.updates, f.metric, f.value, remark));
   }

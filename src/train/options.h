@@ -7,6 +7,8 @@
 #include "metrics/tokenize.h"
 #include "runlog/options.h"
 #include "train/frequency.h"
+#include "train/rate_decay.h"
+#include "train/stalled.h"
 
 namespace dragoman {
 
@@ -41,16 +43,19 @@ inline std::span<const EnumName<TrainingPrecision>> enum_names(TrainingPrecision
 constexpr int most_gradient_shards = 4096;
 
 /// How long a run lasts, when it reports, validates and saves, and which files it uses.
-struct TrainingOptions : RunLogOptions {
+struct TrainingOptions : RunLogOptions, RateDecayOptions {
   std::string model;                    // the model file; the training state is beside it
   std::string pretrained_model;         // model file with the initial weights of a new run; empty: random weights
   std::vector<std::string> valid_sets;  // {source, target}; empty: no validation
-  std::vector<ValidMetric> valid_metrics = {ValidMetric::cross_entropy};  // the first decides early stopping
+  std::vector<ValidMetric> valid_metrics = {ValidMetric::cross_entropy};
   Frequency valid_freq = {1000, Frequency::updates};
   Frequency save_freq = {1000, Frequency::updates};
   Frequency disp_freq = {100, Frequency::updates};
-  std::vector<Frequency> after;      // the first limit reached ends the run; empty: only early stopping ends it
-  int64_t early_stopping = 10;       // validations in a row without improvement; 0: never
+  std::vector<Frequency> after;  // the first limit reached ends the run; empty: only early stopping ends it
+  int64_t early_stopping = 10;   // validations in a row without improvement; 0: never
+  StoppingOn early_stopping_on = StoppingOn::first;
+  std::vector<double> early_stopping_epsilon = {0};  // the least improvement, of all metrics or of each
+  bool valid_reset_stalled = false;                  // on resuming, no validation is stalled
   int64_t keep_last = 0;             // numbered checkpoints to keep beside the model, for averaging; 0: none
   bool keep_best = false;            // also keep the best model of each metric
   int64_t max_skipped = 10;          // consecutive non-finite updates that cause a rollback; 0: never

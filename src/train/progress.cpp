@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-double Progress::rate_factor() const { return std::pow(0.5, double(rollbacks)); }
+double Progress::rate_factor() const { return std::pow(0.5, double(rollbacks)) * decayed; }
 
 int64_t Recurring::periods(const Progress& now) const {
   if (frequency_.count <= 0) return 0;

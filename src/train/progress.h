@@ -16,19 +16,20 @@ namespace dragoman {
 /// The progress of a run, with everything that decides what happens next. Stored in the state file; contains no time.
 struct Progress {
   int64_t updates = 0;
-  int64_t target_tokens = 0;           // target tokens trained on, end of sentence included
-  int64_t sentences = 0;               // in all epochs
-  int64_t epoch_sentences = 0;         // in the current epoch
-  int64_t skipped = 0;                 // updates skipped because the loss or gradient was not finite
-  int64_t skipped_in_a_row = 0;        // the last ones
-  int64_t rollbacks = 0;               // rollbacks to a checkpoint after too many skipped updates; each halves the rate
-  double halved_rate = 0;              // the --learn-rate that they halve; 0: none
-  LossScale loss_scale;                // in float16 training; else 1
-  int64_t stalled = 0;                 // validations in a row without improvement of the first metric, …
-  std::string deciding;                // … which was this one; empty: unknown
-  std::map<std::string, double> best;  // by metric name: a later run may use other metrics
-  std::map<std::string, double> kept;  // of the --keep-best files: behind `best` if one could not be written, ahead
-                                       // if the last validation of an earlier call wrote it
+  int64_t target_tokens = 0;     // target tokens trained on, end of sentence included
+  int64_t sentences = 0;         // in all epochs
+  int64_t epoch_sentences = 0;   // in the current epoch
+  int64_t skipped = 0;           // updates skipped because the loss or gradient was not finite
+  int64_t skipped_in_a_row = 0;  // the last ones
+  int64_t rollbacks = 0;         // rollbacks to a checkpoint after too many skipped updates; each halves the rate
+  double decayed = 1;            // by --lr-decay: the product of all decays
+  double reduced_rate = 0;       // the --learn-rate that rollbacks and decays reduce; 0: none
+  LossScale loss_scale;          // in float16 training; else 1
+  std::map<std::string, int64_t> stalled;  // by metric name: validations in a row without improvement
+  int64_t most_stalled = 0;                // the most that --early-stopping-on has counted
+  std::map<std::string, double> best;      // by metric name: a later run may use other metrics
+  std::map<std::string, double> kept;      // of the --keep-best files: behind `best` if one could not be written, ahead
+                                           // if the last validation of an earlier call wrote it
   std::map<std::string, std::string> measured;  // what `best` and `kept` measure: Validation::fingerprint
   Position position;                            // in the corpus
   /// What the last epoch had, if the last update ended with it; then `position` is the beginning of the next one. Not
@@ -44,7 +45,7 @@ struct Progress {
   RunMoment moment() const {
     return {0, epoch(), updates, ended_epoch ? ended_epoch->sentences : epoch_sentences, target_tokens};
   }
-  double rate_factor() const;  // for the learning rate, after rollbacks
+  double rate_factor() const;  // for the learning rate, after rollbacks and decays
 };
 
 /// Triggers an action at regular intervals. Intervals of updates, epochs or target tokens end at the same points of a

@@ -25,6 +25,18 @@ class Numbers {
     return in_.contains(key) ? number_in(key, in_.at(key), least, most) : otherwise;
   }
 
+  // A state of an older version has the count of one metric, which an unknown one is called "" here.
+  std::map<std::string, int64_t> stalled() const {
+    const json& metrics = get("stalled");
+    std::map<std::string, int64_t> counts;
+    if (metrics.is_object()) {
+      for (const auto& [metric, value] : metrics.items()) counts[metric] = count_in("stalled." + metric, value);
+    } else if (const int64_t first = count("stalled"); first > 0) {
+      counts[in_.contains("deciding") ? text("deciding") : ""] = first;
+    }
+    return counts;
+  }
+
   std::map<std::string, double> figures(const std::string& key) const {
     const json& metrics = get(key);
     if (!metrics.is_object()) complain(key, metrics, "an object");
@@ -62,7 +74,7 @@ class Numbers {
     return *found;
   }
 
-  int64_t count_in(const char* key, const json& value) const {
+  int64_t count_in(const std::string& key, const json& value) const {
     const bool fits = value.is_number_unsigned() && value.get<uint64_t>() <= uint64_t{most};
     if (!fits) complain(key, value, fmt::format("a whole number from 0 to {}", most));
     return value.get<int64_t>();
@@ -110,8 +122,9 @@ std::string to_json(const StoredProgress& stored) {
               {"adam_steps", stored.adam_steps}};
   if (p.kept != p.best) out["kept"] = p.kept;
   if (!p.measured.empty()) out["measured"] = p.measured;
-  if (!p.deciding.empty()) out["deciding"] = p.deciding;
-  if (p.rollbacks > 0) out["halved_rate"] = p.halved_rate;
+  if (p.most_stalled > 0) out["most_stalled"] = p.most_stalled;
+  if (p.decayed != 1) out["decayed"] = p.decayed;
+  if (p.rate_factor() != 1) out["reduced_rate"] = p.reduced_rate;
   return out.dump();
 }
 
@@ -119,6 +132,7 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   const json in = parse_json(text);
   require(in.is_object(), "{}: its progress is not a JSON object", path);
   const Numbers numbers(in, path);
+  constexpr double largest = std::numeric_limits<double>::max();
   Progress p;
   p.updates = numbers.count("updates");
   p.target_tokens = numbers.count("target_tokens");
@@ -127,15 +141,17 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   p.skipped = numbers.count("skipped");
   p.skipped_in_a_row = numbers.count("skipped_in_a_row", 0);
   p.rollbacks = numbers.count("rollbacks", 0);
-  p.halved_rate = numbers.number("halved_rate", 0, 0, std::numeric_limits<double>::max());
+  p.decayed = numbers.number("decayed", 1, 0, 1);
+  const double halved = numbers.number("halved_rate", 0, 0, largest);  // the name in older versions
+  p.reduced_rate = numbers.number("reduced_rate", halved, 0, largest);
   p.loss_scale = numbers.loss_scale();
-  p.stalled = numbers.count("stalled");
+  p.stalled = numbers.stalled();
+  p.most_stalled = numbers.count("most_stalled", 0);
   p.best = numbers.figures("best");
   p.kept = in.contains("kept") ? numbers.figures("kept") : p.best;
   if (in.contains("measured")) p.measured = numbers.texts("measured");
-  if (in.contains("deciding")) p.deciding = numbers.text("deciding");
   p.position = {numbers.count("epoch"), numbers.count("batch")};
-  const Baseline baseline{numbers.number("baseline", 0, 0, std::numeric_limits<double>::max())};
+  const Baseline baseline{numbers.number("baseline", 0, 0, largest)};
   return {p, numbers.count("adam_steps"), baseline};
 }
 

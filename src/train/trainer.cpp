@@ -138,7 +138,7 @@ void Trainer::run() {
   const RunEnd::Reason end = reason();
   save_at_end(decide(end != RunEnd::signal));
   if (decide(end == RunEnd::after)) validate_at_end();
-  log_.announce(progress_.moment(), RunEnd{end, stopping.epochs(progress_), progress_.stalled});
+  log_.announce(progress_.moment(), RunEnd{end, stopping.epochs(progress_), stalled().validations});
   log_.close();
   unwritten_.require_none();
 }
@@ -152,6 +152,7 @@ bool Trainer::train(const Stopping& stopping) {
   Recurring display(o.disp_freq, progress_), validation(o.valid_freq, progress_), saving(o.save_freq, progress_);
   updater_.window() = {};
   while (!ended(stopping)) {
+    const DecayPoint before = decay_point();
     try {
       updater_.update(batches);
     } catch (...) {
@@ -168,7 +169,7 @@ bool Trainer::train(const Stopping& stopping) {
     const bool validates = decide(validation.due(progress_)), saves = decide(saving.due(progress_));
     if (validates || saves) updater_.finish();
     const Clock pause;
-    pause_for_work(validates, saves);
+    pause_for_work(before, validates, saves);
     updater_.window().clock.leave_out(pause);  // words/s counts training time only
   }
   if (o.disp_freq.count > 0) report(stopping);
@@ -200,12 +201,13 @@ void Trainer::warn_of_divergence(double cost) {
 }
 
 // Actions between updates that are due or were requested. After a skipped update no checkpoint is saved, because the
-// run may have to roll back to the last one.
-void Trainer::pause_for_work(bool validation_due, bool saving_due) {
+// run may have to roll back to the last one. `before` is the point before the update.
+void Trainer::pause_for_work(const DecayPoint& before, bool validation_due, bool saving_due) {
   if (validation_due)
     validate();
   else if (decide(control_.validate.exchange(false)))
     validate_on_request();
+  decay_rate(before);
   if (saving_due) save_due_ = numbered_due_ = true;
   if (decide(control_.save.exchange(false))) save_due_ = true;
   if (!save_due_) return;
@@ -217,17 +219,17 @@ void Trainer::pause_for_work(bool validation_due, bool saving_due) {
 }
 
 bool Trainer::ended(const Stopping& stopping) const {
-  return decide(stopping.reached(progress_) || control_.stop || stalled());
+  return decide(stopping.reached(progress_) || control_.stop || stops_early());
 }
 
 RunEnd::Reason Trainer::reason() const {
   if (control_.stop) return RunEnd::signal;
-  return stalled() ? RunEnd::early_stopping : RunEnd::after;
+  return stops_early() ? RunEnd::early_stopping : RunEnd::after;
 }
 
-bool Trainer::stalled() const {
+bool Trainer::stops_early() const {
   const int64_t patience = setup_.training.early_stopping;
-  return patience > 0 && progress_.stalled >= patience;
+  return patience > 0 && stalled().validations >= patience;
 }
 
 }  // namespace dragoman

@@ -39,17 +39,20 @@ class Trainer {
   void begin();
   void begin_or_resume();
   bool train(const Stopping& stopping);
-  void pause_for_work(bool validation_due, bool saving_due);
+  void pause_for_work(const DecayPoint& before, bool validation_due, bool saving_due);
   bool ended(const Stopping& stopping) const;
   void report(const Stopping& stopping);
   void warn_of_divergence(double cost);
   void load();
+  DecayPoint decay_point() const;
+  void decay_rate(const DecayPoint& before);
   void resume_rate();
   void roll_back();
   RunValidation measure();
   void validate();
   void validate_on_request();
   void validate_at_end();
+  void forget_other_metrics();
   void forget_incomparable();
   void keep_if_best(const RunValidation::Figure& figure);
   std::string try_save(const std::string& path, const std::function<void()>& save);
@@ -61,7 +64,8 @@ class Trainer {
   void save_state_and_model();
   void save_state();
   void write_smoothed(const std::string& path);
-  bool stalled() const;
+  Stalled stalled() const;
+  bool stops_early() const;
   RunEnd::Reason reason() const;
 
   RunControl no_requests_;

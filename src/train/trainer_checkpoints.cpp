@@ -54,6 +54,8 @@ void Trainer::begin_or_resume() {
            progress_.epoch());
   resume_rate();
   forget_incomparable();
+  if (stops_early())
+    log_info("Early stopping has ended this run: a higher --early-stopping or --valid-reset-stalled resumes it");
   const Frequency validation = setup_.training.valid_freq;  // one that was due came before the save
   if (validation.unit == Frequency::updates && validation.count > 0 && progress_.updates % validation.count == 0)
     validated_ = progress_.updates;
@@ -65,22 +67,7 @@ void Trainer::load() {
   Restore restore;
   if (saved_ < 0) restore = {.corpus = !o.no_restore_corpus, .optimizer = !o.no_optimizer_reload};
   load_state(state_path(o.model), run_state(), setup_.model, order_, restore);
-}
-
-// A rollback halves the rate that has failed: another --learn-rate is taken as it is.
-void Trainer::resume_rate() {
-  const double rate = setup_.optimizer.learn_rate;
-  if (progress_.rollbacks == 0) return;
-  if (progress_.halved_rate == 0) progress_.halved_rate = rate;  // a state of an older version
-  if (progress_.halved_rate == rate)
-    return log_warning(
-        "the learning rate is halved {} since a rollback: it is multiplied by {}; another --learn-rate "
-        "is used as it is",
-        counted(progress_.rollbacks, "time"), progress_.rate_factor());
-  log_info("--learn-rate was {} before the rollback and is {} now: it is no longer halved", progress_.halved_rate,
-           rate);
-  progress_.rollbacks = 0;
-  progress_.halved_rate = 0;
+  if (saved_ < 0 && o.valid_reset_stalled) progress_.stalled.clear(), progress_.most_stalled = 0;
 }
 
 // Rolls back once per run, and only to a checkpoint of this run. The rollback is saved in the state immediately, so
@@ -99,8 +86,9 @@ void Trainer::roll_back() {
   const auto kept = progress_.kept;
   load();
   progress_.skipped_in_a_row = 0;
+  if (progress_.reduced_rate != setup_.optimizer.learn_rate) progress_.decayed = 1;  // the state is of an earlier call
   progress_.rollbacks = 1;
-  progress_.halved_rate = setup_.optimizer.learn_rate;
+  progress_.reduced_rate = setup_.optimizer.learn_rate;
   save_due_ = numbered_due_ = false;
   validated_ = -1;
   forget_incomparable();

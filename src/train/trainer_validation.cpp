@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "base/log.h"
@@ -20,17 +21,32 @@ RunValidation::Figure compared(ValidMetric metric, double value, const std::map<
   return figure;
 }
 
+// Whether the improvement is large enough for early stopping.
+bool improves(const RunValidation::Figure& figure, double epsilon) {
+  return figure.better && (!figure.any_best || std::abs(figure.value - figure.best) > epsilon);
+}
+
+std::vector<std::string> names_of(const std::vector<ValidMetric>& metrics) {
+  std::vector<std::string> names;
+  for (const ValidMetric metric : metrics) names.emplace_back(name_of(metric));
+  return names;
+}
+
 }  // namespace
 
 // Measures with the smoothed weights. Does not change the progress.
 RunValidation Trainer::measure() {
   const Smoothed smoothed(updater_.average());
   const auto values = validation_.measure({backend_, arena_, *model_, updater_.rows()}, progress_, unwritten_, ranks_);
+  const TrainingOptions& o = setup_.training;
   RunValidation validation;
   for (size_t m = 0; m < values.size(); ++m) {
     if (!values[m]) continue;
-    validation.figures.push_back(compared(setup_.training.valid_metrics[m], *values[m], progress_.best));
-    validation.figures.back().decides = m == 0;
+    auto& figure = validation.figures.emplace_back(compared(o.valid_metrics[m], *values[m], progress_.best));
+    const double epsilon =
+        o.early_stopping_epsilon.size() == 1 ? o.early_stopping_epsilon[0] : o.early_stopping_epsilon[m];
+    const auto stalled = progress_.stalled.find(figure.metric);
+    if (!improves(figure, epsilon)) figure.stalled = 1 + (stalled == progress_.stalled.end() ? 0 : stalled->second);
   }
   return validation;
 }
@@ -44,12 +60,11 @@ void Trainer::validate() {
       progress_.best[figure.metric] = figure.value;
       progress_.measured[figure.metric] = validation_.fingerprint(metric_of(figure));
     }
-    if (!figure.decides) continue;
-    progress_.stalled = figure.better ? 0 : progress_.stalled + 1;
-    progress_.deciding = figure.metric;
+    progress_.stalled[figure.metric] = figure.stalled;
   }
   validated_ = progress_.updates;
-  validation.stalled = progress_.stalled;
+  validation.stalled = stalled().validations;
+  progress_.most_stalled = std::max(progress_.most_stalled, validation.stalled);
   log_.announce(progress_.moment(), validation);
   for (const auto& figure : validation.figures) keep_if_best(figure);
 }
@@ -60,7 +75,7 @@ void Trainer::validate_on_request() {
   if (!validation_.exists()) return log_warning("SIGUSR2 requests a validation, but there are no --valid-sets");
   updater_.finish();
   RunValidation validation = measure();
-  validation.stalled = progress_.stalled;
+  validation.stalled = stalled().validations;
   validation.requested = true;
   log_.announce(progress_.moment(), validation);
 }
@@ -77,15 +92,25 @@ void Trainer::validate_at_end() {
   if (keeps) save_state();
 }
 
+// Validations in a row without improvement of the metrics that --early-stopping-on names.
+Stalled Trainer::stalled() const {
+  const TrainingOptions& o = setup_.training;
+  return stalled_on(o.early_stopping_on, names_of(o.valid_metrics), progress_.stalled);
+}
+
+// A metric that this call does not measure has no validations in a row.
+void Trainer::forget_other_metrics() {
+  const auto names = names_of(setup_.training.valid_metrics);
+  if (const auto unnamed = progress_.stalled.extract(""); !unnamed.empty())  // a state of an older version
+    progress_.stalled[names[0]] = unnamed.mapped();
+  std::erase_if(progress_.stalled, [&](const auto& entry) { return std::ranges::count(names, entry.first) == 0; });
+}
+
 // Figures of another metric, of another validation text or of another search cannot be compared with those of this
 // call.
 void Trainer::forget_incomparable() {
   if (!validation_.exists()) return;
-  const std::string deciding(name_of(setup_.training.valid_metrics[0]));
-  if (progress_.stalled > 0 && !progress_.deciding.empty() && progress_.deciding != deciding) {
-    log_info("{} decides early stopping, {} did before: no validation is stalled", deciding, progress_.deciding);
-    progress_.stalled = 0;
-  }
+  forget_other_metrics();
   for (const ValidMetric metric : setup_.training.valid_metrics) {
     const std::string name(name_of(metric)), now = validation_.fingerprint(metric);
     const auto best = progress_.best.find(name), kept = progress_.kept.find(name);
@@ -95,11 +120,10 @@ void Trainer::forget_incomparable() {
     if (measured == now) continue;
     log_warning("the validation text or the options of {} have changed: its best value so far, {:.6g}, is forgotten{}",
                 name, best == progress_.best.end() ? kept->second : best->second,
-                metric == setup_.training.valid_metrics[0] ? ", and no validation is stalled" : "");
+                progress_.stalled.erase(name) > 0 ? ", with the number of its stalled validations" : "");
     progress_.best.erase(name);
     progress_.kept.erase(name);
     progress_.measured.erase(name);
-    if (metric == setup_.training.valid_metrics[0]) progress_.stalled = 0;
   }
 }
 

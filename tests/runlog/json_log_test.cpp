@@ -18,7 +18,7 @@ constexpr RunMoment now = {.seconds = 1.5000024, .epoch = 2, .updates = 7, .epoc
 // 1,000,000,000 seconds after 1970 began: 9 September 2001, 01:46:40 in Greenwich.
 TEST(JsonLine, OfEveryEventSaysWhenAndWhere) {
   for (const RunEvent& event : std::vector<RunEvent>{RunStarted{}, RunReport{}, RunValidation{}, RunSave{}, RunSkip{},
-                                                     RunRollback{}, RunEnd{}}) {
+                                                     RunRollback{}, RunDecay{}, RunEnd{}}) {
     const json line = json::parse(json_line(now, event, 1'000'000'000));
     EXPECT_EQ(line.at("time"), "2001-09-09T01:46:40Z");
     EXPECT_EQ(line.at("seconds"), 1.500002);  // updates of small models take less than a millisecond
@@ -40,6 +40,15 @@ TEST(JsonLine, OfAValidationHasTheMetricsByName) {
   EXPECT_EQ(line.at("stalled"), 1);
   validation.requested = true;
   EXPECT_EQ(json::parse(json_line(now, validation, 0)).at("best"), json::array()) << "it does not count";
+}
+
+TEST(JsonLine, OfADecayHasTheRateAndTheReason) {
+  const json line = json::parse(json_line(now, RunDecay{3.5e-4, 0.5, 0.25, "update 4,000"}, 0));
+  EXPECT_EQ(line.at("event"), "decay");
+  EXPECT_EQ(line.at("learning_rate"), 3.5e-4);
+  EXPECT_EQ(line.at("factor"), 0.5);
+  EXPECT_EQ(line.at("rate_factor"), 0.25);
+  EXPECT_EQ(line.at("reason"), "update 4,000");
 }
 
 TEST(JsonLine, IsOneLineWhateverTheNames) {

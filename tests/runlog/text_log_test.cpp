@@ -36,15 +36,16 @@ TEST(GroupedSeconds, AreHoursMinutesAndSeconds) {
   EXPECT_EQ(grouped_seconds(100 * 3600), "100:00:00");
 }
 
-TEST(TextLog, HasALineForEachMetricAndSaysHowOftenTheFirstStalled) {
+TEST(TextLog, HasALineForEachMetricAndSaysHowOftenItStalled) {
   LogLines log;
-  RunValidation validation{.figures = {{.metric = "bleu", .value = 30, .any_best = true, .best = 31.5, .decides = true},
+  RunValidation validation{.figures = {{.metric = "bleu", .value = 30, .any_best = true, .best = 31.5, .stalled = 2},
                                        {.metric = "chrf", .value = 50, .better = true},
+                                       {.metric = "cross-entropy", .value = 3, .better = true, .stalled = 1},
                                        {.metric = "perplexity", .value = 9}}};
-  validation.stalled = 2;
   TextLog(true).take(now, validation);
   EXPECT_THAT(log.lines(), ElementsAre("[valid] Ep. 1 : Up. 1000 : bleu : 30 : stalled 2 times (last best: 31.5)",
                                        "[valid] Ep. 1 : Up. 1000 : chrf : 50 : new best",
+                                       "[valid] Ep. 1 : Up. 1000 : cross-entropy : 3 : stalled 1 times (new best)",
                                        "[valid] Ep. 1 : Up. 1000 : perplexity : 9 : not finite"));
 }
 
@@ -53,6 +54,13 @@ TEST(TextLog, SaysWhyASaveFailedAndThatNothingIsLost) {
   TextLog(true).take(now, RunSave{"m", "m: writing failed: No space left on device"});
   EXPECT_THAT(log.text(), testing::AllOf(HasSubstr("update 1,000 was not saved as m;"),
                                          HasSubstr("older files are kept"), HasSubstr("No space left on device")));
+}
+
+TEST(TextLog, SaysWhyTheRateFalls) {
+  LogLines log;
+  TextLog(true).take(now, RunDecay{3.5e-4, 0.5, 0.25, "no improvement of bleu for 3 validations"});
+  EXPECT_THAT(log.lines(), ElementsAre("Learning rate reduced to 0.00035 (×0.5): no improvement of bleu for 3 "
+                                       "validations"));
 }
 
 TEST(TextLog, EndsWithTheReason) {

@@ -134,7 +134,7 @@ TEST(Checkpoint, OfTheBestThatCouldNotBeWrittenGivesWayToTheNextBest) {
   run.setup.optimizer.learn_rate = 30;  // all after it is worse
   const Progress after = run.train_until(60);
   EXPECT_EQ(after.best.at("cross-entropy"), lost);
-  EXPECT_EQ(after.stalled, 1) << "early stopping goes by what was measured";
+  EXPECT_EQ(after.stalled.at("cross-entropy"), 1) << "early stopping goes by what was measured";
   EXPECT_TRUE(read_file(best) == run.model_bytes());
 }
 

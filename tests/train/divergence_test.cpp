@@ -165,6 +165,21 @@ TEST(Divergence, IsRememberedUntilAnotherRateIsGiven) {
   EXPECT_THAT(run.log.text(), Not(HasSubstr("halved")));
 }
 
+TEST(Divergence, KeepsTheDecaysOfTheCheckpointOnly) {
+  ToyRun run;
+  run.setup.training.max_skipped = 3;
+  run.setup.training.save_freq = {4, Frequency::updates};
+  run.setup.training.rate_decay = 0.5;
+  run.setup.training.decay_strategy = DecayStrategy::batches;
+  run.setup.training.decay_start = {3};
+  run.setup.training.decay_freq = 2;
+  Poisoned poisoned(run, 12, "Up. 6 ", 1);
+  poisoned.trainer->run();
+  EXPECT_THAT(run.log.text(), HasSubstr("the checkpoint of update 4, with 0.25 of the learning rate"));
+  EXPECT_EQ(poisoned.trainer->progress().rollbacks, 1);
+  EXPECT_EQ(poisoned.trainer->progress().decayed, 0x1p-5) << "after updates 3, 5, 7, 9 and 11";
+}
+
 TEST(Divergence, EndsWhereThereIsNothingToRollBackTo) {
   ToyRun run;
   run.setup.training.max_skipped = 2;

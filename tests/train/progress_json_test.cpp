@@ -43,12 +43,41 @@ TEST(ProgressJson, KeepsWhatItsBestValuesMeasure) {
   EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'measured.bleu' is 3 in its progress, expected a text"));
 }
 
-TEST(ProgressJson, KeepsWhichMetricDecides) {
-  EXPECT_EQ(progress_from(to_json(StoredProgress{{.deciding = "bleu"}, 0, {}}), "m.state").progress.deciding, "bleu");
-  EXPECT_EQ(progress_from(sound().dump(), "m.state").progress.deciding, "") << "a state of an older version";
+TEST(ProgressJson, KeepsWhichMetricsHaveStalledAndHowTheRateHasFallen) {
+  const Progress p{.rollbacks = 1,
+                   .decayed = 0.7 * 0.7,
+                   .reduced_rate = 0.01,
+                   .stalled = {{"bleu", 3}, {"chrf", 0}},
+                   .most_stalled = 5};
+  const Progress back = progress_from(to_json(StoredProgress{p, 0, {}}), "m.state").progress;
+  EXPECT_EQ(back.stalled, p.stalled);
+  EXPECT_EQ(back.most_stalled, 5);
+  EXPECT_EQ(back.decayed, p.decayed);
+  EXPECT_EQ(back.reduced_rate, 0.01);
   json damaged = sound();
-  damaged["deciding"] = 3;
-  EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'deciding' is 3 in its progress, expected a text"));
+  damaged["stalled"] = {{"bleu", -3}};
+  EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'stalled.bleu' is -3 in its progress, expected a whole number"));
+  damaged = sound();
+  damaged["decayed"] = 2;
+  EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'decayed' is 2 in its progress, expected a number from 0 to 1"));
+}
+
+TEST(ProgressJson, ReadsStatesOfOlderVersions) {
+  json older = sound();
+  older["stalled"] = 3;
+  older["rollbacks"] = 1;
+  older["halved_rate"] = 0.02;
+  const Progress unnamed = progress_from(older.dump(), "m.state").progress;
+  EXPECT_THAT(unnamed.stalled, testing::ElementsAre(testing::Pair("", 3))) << "of the first metric";
+  EXPECT_EQ(unnamed.reduced_rate, 0.02);
+  EXPECT_EQ(unnamed.rate_factor(), 0.5);
+  older["deciding"] = "bleu";
+  EXPECT_THAT(progress_from(older.dump(), "m.state").progress.stalled, testing::ElementsAre(testing::Pair("bleu", 3)));
+  older["stalled"] = 0;
+  EXPECT_THAT(progress_from(older.dump(), "m.state").progress.stalled, testing::IsEmpty());
+  older["stalled"] = 3;
+  older["deciding"] = 3;
+  EXPECT_THAT(complaint(older.dump()), HasSubstr("'deciding' is 3 in its progress, expected a text"));
 }
 
 TEST(ProgressJson, RefusesCountsThatNoRunHas) {

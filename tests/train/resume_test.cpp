@@ -56,6 +56,22 @@ const ResumeCase cases[] = {
      [](TrainingSetup& s) {
        s.training.valid_freq = {2, Frequency::updates};
      }},
+    {"WithDecaysAfterStalledValidations", 7, 15,
+     [](TrainingSetup& s) {
+       s.training.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::perplexity};
+       s.training.valid_freq = {2, Frequency::updates};
+       s.training.early_stopping_epsilon = {1e6};  // all validations but the first are stalled
+       s.training.rate_decay = 0.7;
+       s.training.decay_strategy = DecayStrategy::stalled;
+       s.training.decay_start = {2};
+       s.training.decay_resets_optimizer = true;
+     }},
+    {"WithDecaysOfEpochs", 18, 60,
+     [](TrainingSetup& s) {
+       s.training.valid_freq = {10, Frequency::updates};
+       s.training.early_stopping_epsilon = {1e6};
+       s.training.rate_decay = 0.5;
+     }},
     {"WithCorpusWeights", 30, 55,
      [](TrainingSetup& s) {
        auto& sets = s.data.train_sets;

@@ -107,7 +107,7 @@ struct ScriptedRun : Script {
 TEST_F(ScriptedRun, JudgesTheTranslationsAndMoreIsBetter) {
   const Progress p = run.train_until(6);
   EXPECT_EQ(p.best.at("translation"), 3);
-  EXPECT_EQ(p.stalled, 0);
+  EXPECT_EQ(p.stalled.at("translation"), 0);
   EXPECT_THAT(run.log.text(), HasSubstr("[valid] Ep. 1 : Up. 6 : translation : 3 : new best"));
 }
 
@@ -135,7 +135,7 @@ TEST_F(ScriptedRun, ContinuesWithoutAFigureOfTheScript) {
   run.setup.training.early_stopping = 1;
   const Progress p = run.train_until(6);
   EXPECT_EQ(p.updates, 6);
-  EXPECT_EQ(p.stalled, 0);
+  EXPECT_FALSE(p.stalled.contains("translation"));
   EXPECT_FALSE(p.best.contains("translation"));
   EXPECT_TRUE(p.best.contains("cross-entropy"));
 }
