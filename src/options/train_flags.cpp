@@ -55,11 +55,11 @@ std::vector<Flag<O>> learning_rate_flags() {
        .field = &O::decay_strategy,
        .value = "NAME",
        .group = group,
-       .help =
-           "with --lr-decay-start N, stalled: after every N validations in a row without improvement; batches: after "
-           "N updates, and then every --lr-decay-freq; epoch: at the beginning of each epoch from epoch N; with N "
-           "M, epoch+batches and epoch+stalled: also of earlier epochs, once M updates, or M validations in a row "
-           "without improvement, have been made"},
+       .help = "with --lr-decay-start N, stalled: on a plateau, after every N validations in a row without "
+               "improvement; batches: after "
+               "N updates, and then every --lr-decay-freq; epoch: at the beginning of each epoch from epoch N; with N "
+               "M, epoch+batches and epoch+stalled: also of earlier epochs, once M updates, or M validations in a row "
+               "without improvement, have been made"},
       {.name = "lr-decay-start",
        .field = &O::decay_start,
        .value = "N [M]",

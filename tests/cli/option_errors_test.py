@@ -54,6 +54,14 @@ PROVOKED = {
         "train -t s t -v v v -m new --after 1u --cpu-threads 1 --enc-depth 60 --dec-depth 60 --dim-emb 16384 "
         "--transformer-dim-ffn 65536",
     "--lr-schedule … needs --lr-decay-updates above --lr-warmup …": f"{TRAIN} -m new --lr-schedule cosine",
+    "--lr-decay-strategy … takes one number in --lr-decay-start, found …":
+        f"{VALIDATE} --lr-decay 0.5 --lr-decay-strategy stalled",
+    "--lr-decay-strategy … takes two numbers in --lr-decay-start, found …":
+        f"{TRAIN} -m new --lr-decay 0.5 --lr-decay-start 3",
+    "--lr-decay-strategy stalled needs validations: --valid-sets, with --valid-freq above 0":
+        f"{TRAIN} -m new --lr-decay 0.5 --lr-decay-strategy stalled --lr-decay-start 3",
+    "--early-stopping-epsilon has … numbers, --valid-metrics … metrics, expected one or as many":
+        f"{VALIDATE} --early-stopping-epsilon 0 0.1",
     "--gradient-shards …, expected a power of two": f"{TRAIN} -m new --gradient-shards 3",
     "… processes share …: each needs at least one": f"{TRAIN} -m new --gradient-shards 1 --processes 2",
     "--precision float16 is for GPUs, and --devices is cpu": f"{TRAIN} -m new --precision float16",

@@ -54,6 +54,14 @@ class Ranks(RanksCase):
         for name in ("m.best-bleu.safetensors", "m.best-cross-entropy.safetensors", "m.update6.safetensors", "out.4"):
             self.assertIn(name, files)
 
+    def test_the_rate_falls_at_the_same_update(self):
+        options = (" --valid-sets s t --valid-freq 1u --valid-metrics cross-entropy bleu --early-stopping-on any "
+                   "--early-stopping-epsilon 1000000 --lr-decay 0.5 --lr-decay-strategy stalled --lr-decay-start 2 "
+                   "--lr-decay-reset-optimizer")
+        files = self.same(options, (" --processes 3",))
+        constant = self.ran("without decay", options.replace("--lr-decay 0.5", "") + UPDATES)
+        self.assertNotEqual(files["m.safetensors"], constant["m.safetensors"])
+
     def test_the_ranks_of_a_machine_share_one_corpus(self):
         sampled = " --sentencepiece-alphas 0.2 --after 3e"
         for options, shared in ((" --after 6u", "/memfd:dragoman"), (" --ram 6K --tempdir . --after 6u", "/dragoman-"),

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Validations without improvement: they lower the learning rate and end the run, also of a run that was interrupted.
+
+    plateau_test.py BINARY
+"""
+
+import json
+import os
+import re
+import sys
+import unittest
+
+import end_to_end_test
+from end_to_end_test import SMALL, InFolder
+
+RUN = [*"train -t s t --valid-sets s t -v v v --valid-freq 5u --cpu-threads 1".split(), *SMALL]
+# No validation but the first improves enough.
+STALLING = "--valid-metrics cross-entropy perplexity --early-stopping-epsilon 1000000"
+DECAY = (f"{STALLING} --early-stopping 0 --lr-schedule constant --lr-decay 0.5 --lr-decay-strategy stalled "
+         "--lr-decay-start 2")
+
+
+class Plateau(InFolder):
+    def train(self, name, options):
+        done = self.call(*RUN, "-m", f"{name}.safetensors", "--log-json", f"{name}.jsonl", *options.split())
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        return done.stderr
+
+    def events(self, name, event):
+        lines = (self.folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        return [e for e in map(json.loads, lines) if e["event"] == event]
+
+    def files(self, name):
+        return [(self.folder / f"{name}.{kind}").read_bytes() for kind in ("safetensors", "state.safetensors")]
+
+    def test_lowers_the_rate_and_an_interruption_changes_no_bit(self):
+        log = self.train("whole", f"{DECAY} --after 40u")
+        self.assertEqual(re.findall(r"Learning rate reduced to (.*)", log),
+                         [f"{rate} (×0.5): no improvement of cross-entropy for {stalled} validations"
+                          for rate, stalled in (("0.01", 2), ("0.005", 4), ("0.0025", 6))])
+        self.assertEqual([(e["update"], e["rate_factor"]) for e in self.events("whole", "decay")],
+                         [(15, 0.5), (25, 0.25), (35, 0.125)])
+        self.assertEqual([e["learning_rate"] for e in self.events("whole", "report")], [0.02, 0.01, 0.005, 0.0025])
+        for stop in (13, 15, 18):  # between two validations of a decay, with the decay, and after it
+            name = f"stopped{stop}"
+            self.train(name, f"{DECAY} --after {stop}u")
+            self.train(name, f"{DECAY} --after 40u")
+            self.assertEqual(self.files(name), self.files("whole"), stop)
+
+    def test_by_epochs(self):
+        options = ("--lr-schedule constant --lr-decay 0.5 --lr-decay-strategy epoch --lr-decay-start 3 "
+                   "--lr-decay-reset-optimizer")
+        log = self.train("epochs", f"{options} --after 4e")
+        self.assertEqual(re.findall(r"×0.5\): (.*)", log), [f"the end of epoch {e}" for e in (2, 3, 4)])
+        self.train("later", f"{options} --after 2e")
+        self.train("later", f"{options} --after 4e")
+        self.assertEqual(self.files("later"), self.files("epochs"))
+
+    def test_ends_the_run(self):
+        for on, epsilons, end in (("first", "1000000 0", 15), ("any", "0 1000000", 15), ("all", "0 1000000", 30),
+                                  ("all", "1000000", 15)):
+            name = f"ends-{on}-{epsilons.replace(' ', '-')}"
+            options = f"--valid-metrics cross-entropy perplexity --early-stopping 2 --early-stopping-on {on} " \
+                      f"--early-stopping-epsilon {epsilons} --after 30u"
+            self.train(name, options)
+            [ended] = self.events(name, "end")
+            self.assertEqual((ended["update"], ended["reason"]), (end, "after" if end == 30 else "early-stopping"), name)
+
+    def test_that_ended_a_run_may_be_forgotten(self):
+        options = f"{STALLING} --early-stopping 2 --after 100u"
+        self.assertIn("Training finished: 2 validations without improvement", self.train("ended", options))
+        self.assertIn("Early stopping has ended this run", self.train("ended", options))
+        self.train("ended", f"{options} --valid-reset-stalled")
+        self.assertEqual([e["update"] for e in self.events("ended", "end")], [15, 15, 25])
+
+    def test_has_options_that_need_each_other(self):
+        for said, options in (
+                ("--lr-decay-strategy has no effect without --lr-decay", "--lr-decay-strategy epoch --lr-decay-start 3"),
+                ("--lr-decay-freq has no effect without --lr-decay", "--lr-decay 1 --lr-decay-freq 10u")):
+            self.assertIn(said, self.train("unused", f"{options} --no-reload --after 1u"))
+
+
+if __name__ == "__main__":
+    end_to_end_test.BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
