@@ -60,11 +60,11 @@ class Plateau(InFolder):
         for on, epsilons, end in (("first", "1000000 0", 15), ("any", "0 1000000", 15), ("all", "0 1000000", 30),
                                   ("all", "1000000", 15)):
             name = f"ends-{on}-{epsilons.replace(' ', '-')}"
-            options = f"--valid-metrics cross-entropy perplexity --early-stopping 2 --early-stopping-on {on} " \
-                      f"--early-stopping-epsilon {epsilons} --after 30u"
-            self.train(name, options)
+            self.train(name, "--valid-metrics cross-entropy perplexity --early-stopping 2 --after 30u "
+                             f"--early-stopping-on {on} --early-stopping-epsilon {epsilons}")
             [ended] = self.events(name, "end")
-            self.assertEqual((ended["update"], ended["reason"]), (end, "after" if end == 30 else "early-stopping"), name)
+            reason = "after" if end == 30 else "early-stopping"
+            self.assertEqual((ended["update"], ended["reason"]), (end, reason), name)
 
     def test_that_ended_a_run_may_be_forgotten(self):
         options = f"{STALLING} --early-stopping 2 --after 100u"
@@ -75,7 +75,7 @@ class Plateau(InFolder):
 
     def test_has_options_that_need_each_other(self):
         for said, options in (
-                ("--lr-decay-strategy has no effect without --lr-decay", "--lr-decay-strategy epoch --lr-decay-start 3"),
+                ("--lr-decay-strategy has no effect without --lr-decay", "--lr-decay-strategy epoch"),
                 ("--lr-decay-freq has no effect without --lr-decay", "--lr-decay 1 --lr-decay-freq 10u")):
             self.assertIn(said, self.train("unused", f"{options} --no-reload --after 1u"))
 
