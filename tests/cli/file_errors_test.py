@@ -37,6 +37,12 @@ PROVOKED = {
     "…, line …: has no tab, expected one, between source and target": "train -t s --tsv -v v v -m new",
     "…, line …: '…' is not a weight, expected 0 or a number from 1e-37 to 1e38": f"{TRAIN} -m new --data-weighting s",
     "… has … lines, … has …; --data-weighting needs one weight per line": f"{TRAIN} -m new --data-weighting empty",
+    "…, line …: '…' is not a link, expected numbers such as 0-0": f"{TRAIN} -m new --guided-alignment s",
+    "…, line …: has … links, expected at most …": f"{TRAIN} -m new --guided-alignment links",
+    "…, line …: the link … is beyond the pair, which has … source and … target pieces, </s> included":
+        f"{TRAIN} -m new --guided-alignment beyond",
+    "… has … lines, … has …; --guided-alignment needs a line of links for each":
+        f"{TRAIN} -m new --guided-alignment empty",
     "…, line …: expected 'number … Name= value', found '…'": "score -m m -t s t --n-best",
     "…, line …: belongs to source line … (counted from 0), but … has … lines": "score -m m -t short far --n-best",
     "…: expected a translation of line … of … (counted from 0), found …": "evaluate -r s -i far --oracle",
@@ -67,6 +73,9 @@ class FileErrors(ErrorsCase):
         (cls.folder / "folder").mkdir()
         (cls.folder / "long").write_bytes(b"m" * (17 << 20))
         (cls.folder / "zeros").write_text("0\n" * (cls.folder / "s").read_text(encoding="utf-8").count("\n"), encoding="utf-8")
+        blank = "\n" * ((cls.folder / "s").read_text(encoding="utf-8").count("\n") - 1)
+        for name, first in (("beyond", "0-999"), ("links", " ".join(f"{i // 256}-{i % 256}" for i in range(65536)))):
+            (cls.folder / name).write_text(f"{first}\n{blank}", encoding="utf-8")
         (cls.folder / "packed").write_bytes(b"\x1f\x8b\x08")
         (cls.folder / "utf16").write_bytes("a dog\n".encode("utf-16"))
         (cls.folder / "archive.tar.gz").write_bytes(gzip.compress(b"PK\3\4"))

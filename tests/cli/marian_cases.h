@@ -132,7 +132,7 @@ inline const MarianCase model[] = {
     {"--transformer-decoder-autoreg average-attention", runs},
     {"--transformer-decoder-autoreg rnn", runs},
     {"--transformer-tied-layers 1 1 1 1", refused},
-    {"--transformer-guided-alignment-layer last", ignored},
+    {"--transformer-guided-alignment-layer last", runs},
     {"--transformer-preprocess n --transformer-postprocess da", runs},
     {"--transformer-postprocess-emb d", ignored},
     {"--transformer-postprocess-emb nd", refused},

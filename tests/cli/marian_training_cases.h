@@ -120,7 +120,7 @@ inline const MarianCase training[] = {
     {"--exponential-smoothing 0.0001", runs},
     {"--exponential-smoothing-replace-freq 0", ignored},
     {"--exponential-smoothing-replace-freq 100u", refused},
-    {"--guided-alignment none", ignored},
+    {"--guided-alignment none", runs},
     {"--guided-alignment links", runs},
     {"--guided-alignment-cost ce", ignored},
     {"--guided-alignment-weight 0.1", runs},

@@ -44,6 +44,16 @@ PROVOKED = {
     "--corpus-weights are all 0, expected at least one above 0": f"{TRAIN} -m new --corpus-weights 0",
     "--data-weighting names … files, --train-sets … corpora, expected one for each":
         f"{TRAIN} -m new --data-weighting s t",
+    "--guided-alignment names … files, --train-sets … corpora, expected one for each":
+        f"{TRAIN} -m new --guided-alignment s t",
+    "--guided-alignment with --sentencepiece-alphas: links are of the pieces of one segmentation":
+        f"{TRAIN} -m new --guided-alignment s --sentencepiece-alphas 0.1",
+    "--guided-alignment trains the cross-attention of --type transformer, not of …":
+        "train -t s t -v v v --type s2s --dim-emb 8 --dim-rnn 8 -m new --guided-alignment s",
+    "--guided-alignment is for attention scores that are dot products, not for --attention-score …":
+        f"{TRAIN} -m new --guided-alignment s --attention-score additive",
+    "--transformer-guided-alignment-layer … is beyond the decoder, which has … layers (--dec-depth)":
+        f"{TRAIN} -m new --transformer-guided-alignment-layer 99",
     "--ram: '…' is not an amount of memory": f"{TRAIN} -m new --ram 512",
     "--ram … is too little: the lengths and order of … pairs alone take …": f"{TRAIN} -m new --ram 1K",
     "--tempdir … has … free, the encoded text needs about …": f"{TRAIN} -m new --ram 9K --tempdir /proc",
