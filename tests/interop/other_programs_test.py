@@ -29,6 +29,11 @@ def modules(*names):
         raise unittest.SkipTest(f"{missing.name} is not installed") from missing
 
 
+def rows_of(line):
+    """The weights of a line of --alignment soft."""
+    return [[float(weight) for weight in row.split(",")] for row in line.split(" ||| ")[-1].split()]
+
+
 class OtherPrograms(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -87,6 +92,44 @@ class OtherPrograms(unittest.TestCase):
                               check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
+
+    def guided(self, name, *more):
+        """A model whose first decoder layer has learned word alignments."""
+        self.call("align", "-t", "s", "t", "-v", "v", "v", "-o", "links", "--quiet")
+        self.call("train", "-t", "s", "t", "-v", "v", "v", "-m", name, *more, *SMALL, "--guided-alignment", "links",
+                  "--transformer-guided-alignment-layer", "1")
+
+    def assert_same_alignment(self, ours, theirs, columns):
+        for our_row, their_row in zip(ours, theirs, strict=True):
+            for our_weight, their_weight in zip(our_row[:columns], their_row[:columns]):
+                self.assertAlmostEqual(our_weight, their_weight, delta=1e-4)
+
+    def test_marian_gives_the_same_alignments(self):
+        modules("_pymarian")
+        self.guided("aligned", "--task", "transformer-base-marian")
+        self.call("convert", "-i", "aligned", "-o", "marian-aligned", "--to", "marian")
+        folder = self.folder / "marian-aligned"
+        theirs = self.marian("score", ["-m", str(folder / "model.bin"), "--vocabs", str(folder / "source.spm"),
+                                       str(folder / "target.spm"), "--cpu-threads", "1", "--quiet", "--mini-batch", "1",
+                                       "-t", str(self.folder / "s"), str(self.folder / "t"), "--alignment", "soft"])
+        for model in ("aligned", "marian-aligned/decoder.yml"):
+            ours = self.call("score", "-m", model, "-t", "s", "t", "--alignment", "soft")
+            for our_line, their_line in zip(ours.splitlines()[:9], theirs.splitlines()):
+                self.assert_same_alignment(*(rows_of(line) for line in (our_line, their_line)), None)
+
+    def test_ctranslate2_gives_the_same_alignments(self):
+        ctranslate2, sentencepiece = modules("ctranslate2", "sentencepiece")
+        self.guided("guided")
+        self.call("convert", "-i", "guided", "-o", "ct2-guided", "--to", "ctranslate2")
+        pieces = sentencepiece.SentencePieceProcessor(model_file=str(self.folder / "ct2-guided" / "source.spm"))
+        translator = ctranslate2.Translator(str(self.folder / "ct2-guided"), compute_type="float32")
+        sources = [pieces.encode(line, out_type=str) for line in self.lines(0)]
+        (self.folder / "few").write_text("\n".join(self.lines(0)) + "\n", encoding="utf-8")
+        ours = self.call("translate", "-m", "guided", "-i", "few", "-b", "1", "--alignment", "soft")
+        for source, found, line in zip(sources, translator.translate_batch(
+                sources, beam_size=1, max_decoding_length=60, return_attention=True), ours.splitlines(), strict=True):
+            # CTranslate2 leaves out </s> on both sides.
+            self.assert_same_alignment(rows_of(line)[:-1], found.attention[0], len(source))
 
     def test_convert_compares_with_the_program_that_a_model_comes_from(self):
         modules("ctranslate2", "sentencepiece", "torch", "transformers", "_pymarian")
