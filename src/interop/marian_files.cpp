@@ -77,6 +77,8 @@ std::vector<std::string> files_of(const YAML::Node& configuration, const std::st
 
 std::optional<MarianFiles> find_marian_files(const std::string& path) {
   if (is_npz(path) || is_marian_bin(path)) return {{path, {}}};
+  const fs::path inside = fs::path(path) / "decoder.yml";
+  if (is_yaml(inside) && !fs::exists(fs::path(path) / "config.json")) return find_marian_files(inside);
   if (!is_yaml(path)) return std::nullopt;
   const YAML::Node configuration = parse(path);
   const std::vector<std::string> models = files_of(configuration, path, "models");

@@ -13,8 +13,9 @@ struct MarianFiles {
   std::vector<std::string> vocabs;
 };
 
-/// `path` is a model, or a decoder configuration, which names a model and its vocabularies. nullopt: not a Marian file.
-/// Error for a configuration with several models.
+/// `path` is a model, or a decoder configuration, which names a model and its vocabularies, or a folder with such a
+/// decoder.yml, unless it has a config.json too. nullopt: not a Marian file. Error for a configuration with several
+/// models.
 std::optional<MarianFiles> find_marian_files(const std::string& path);
 
 /// The vocabularies named by MODEL.decoder.yml, decoder.yml or MODEL.yml beside a model. Error if none of them does.

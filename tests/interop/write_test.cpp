@@ -210,7 +210,7 @@ TEST(WriteMarian, LeavesOutTheBytesThatMarianLeavesOut) {
   const TemporaryFolder folder;
   ModelConfig config = marian_config_of_a_toy();
   write_marian(ModelFile(save_toy_model(folder / "ours", 1, config)), folder / "marian");
-  const ModelFile read = open_model(folder / "marian/decoder.yml");
+  const ModelFile read = open_model(folder / "marian");
   const std::vector<int>& left_out = read.config().generation.suppressed;
   ASSERT_EQ(left_out.size(), 32);
   EXPECT_EQ(read.vocabularies().target.piece(left_out.front()), "<0x00>");
