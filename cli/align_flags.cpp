@@ -69,6 +69,11 @@ std::vector<Flag<O>> learning_flags() {
        .group = group,
        .help = "align each source token to a target token, instead of each target token to a source token; links are "
                "still written source first"},
+      {.name = "symmetrize",
+       .field = &O::symmetrize,
+       .value = "NAME",
+       .group = group,
+       .help = "align in both directions and join their links, as fast_align's atools does"},
       {.name = "variational-bayes",
        .field = &O::alpha,
        .value = "A",
@@ -118,6 +123,14 @@ std::vector<Flag<O>> shortlist_flags() {
   };
 }
 
+void check_symmetrize(const O& o, Findings& findings) {
+  if (o.reverse)
+    findings.add(Error("--symmetrize contradicts --reverse: it aligns in both directions", "leave out --reverse"));
+  if (!o.shortlist.empty())
+    findings.add(Error("--symmetrize contradicts --shortlist, which needs the translations of source pieces alone",
+                       "make the links and the shortlist with two commands"));
+}
+
 void check(O& o, const Given& given, Findings& findings) {
   if (given("train-sets")) findings.attempt([&] { text_pairs("train-sets", o.train_sets, o.tsv); });
   check_pair("vocabs", o.vocabs, findings);
@@ -127,6 +140,7 @@ void check(O& o, const Given& given, Findings& findings) {
                        o.model.empty() ? "give --vocabs SOURCE TARGET, or --model to take them from a model" : ""));
   findings.expect(o.shortlist.empty() || !o.reverse,
                   "--reverse contradicts --shortlist, which needs the translations of source pieces");
+  if (o.symmetrize != Symmetrization::none) check_symmetrize(o, findings);
   for (const char* option : {"first", "best"})
     findings.expect(!given.changed(option) || !o.shortlist.empty(), "--{} is for --shortlist, which is not given",
                     option);

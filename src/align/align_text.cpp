@@ -16,6 +16,8 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
+constexpr int64_t block_pairs = 16384;  // that are encoded or written at a time
+
 Vocabularies vocabularies_of(const AlignOptions& o) {
   if (!o.model.empty()) return open_model(o.model).vocabularies();
   return {Vocabulary::load(o.vocabs[0]), Vocabulary::load(o.vocabs[1])};
@@ -32,7 +34,7 @@ class Reading {
     ParallelIds pairs;
     for (std::array<std::string, 2> pair; reader.next(pair);) {
       block_.push_back(std::move(pair));
-      if (block_.size() == block_pairs) encode_into(pairs);
+      if (int64_t(block_.size()) == block_pairs) encode_into(pairs);
     }
     encode_into(pairs);
     if (long_pairs_ > 0)
@@ -42,8 +44,6 @@ class Reading {
   }
 
  private:
-  static constexpr size_t block_pairs = 16384;
-
   Ids encode(const Vocabulary& vocabulary, const std::string& text) const {
     return options_.no_spm_encode ? vocabulary.encode_given_pieces(text) : vocabulary.encode(text);
   }
@@ -69,16 +69,32 @@ class Reading {
   int64_t long_pairs_ = 0;
 };
 
-std::string links_of(const Aligner& aligner, const ParallelIds& pairs, int64_t pair, bool reverse) {
-  std::string line;
-  for (const auto& [source, target] : aligner.align(pairs.source(pair), pairs.target(pair)))
-    line += fmt::format("{}{}-{}", line.empty() ? "" : " ", reverse ? target : source, reverse ? source : target);
-  return line;
+/// `clock` runs since the command began.
+void learn(Aligner& aligner, int iterations, const Clock& clock) {
+  for (int i = 1; i <= iterations; ++i) {
+    const double perplexity = aligner.iterate();
+    log_info("Iteration {} of {}: perplexity {:.2f}, tension {:.2f}, {:.1f} s", i, iterations, perplexity,
+             aligner.tension(), clock.seconds());
+  }
 }
 
-void write_links(const AlignOptions& options, const Aligner& aligner, const ParallelIds& pairs) {
-  LineWriter out(options.output);
-  for (int64_t pair = 0; pair < pairs.size(); ++pair) out.write(links_of(aligner, pairs, pair, options.reverse));
+void swap_sides(std::vector<TokenLink>& links) {
+  for (auto& [source, target] : links) std::swap(source, target);
+}
+
+/// Calls links_of for each pair, on all threads, and writes the results in order.
+template <class LinksOf>
+void write_links(const std::string& path, int64_t pairs, const LinksOf& links_of) {
+  LineWriter out(path);
+  std::vector<std::string> lines;
+  for (int64_t begin = 0; begin < pairs; begin += block_pairs) {
+    lines.assign(size_t(std::min(block_pairs, pairs - begin)), "");
+    parallel_items(int64_t(lines.size()), [&](int64_t i, int) {
+      for (const auto& [source, target] : links_of(begin + i))
+        lines[i] += fmt::format("{}{}-{}", lines[i].empty() ? "" : " ", source, target);
+    });
+    for (const std::string& line : lines) out.write(line);
+  }
   out.close();
 }
 
@@ -91,22 +107,70 @@ void write_shortlist(const AlignOptions& options, const Aligner& aligner, const 
            double(shortlist.best.size()) / source.size());
 }
 
+void align_one_direction(const AlignOptions& options, const ParallelIds& pairs, const Vocabularies& vocabularies,
+                         const Clock& clock) {
+  Aligner aligner(pairs, options.reverse ? vocabularies.target.size() : vocabularies.source.size(), options);
+  learn(aligner, options.iterations, clock);
+  if (!options.output.empty())
+    write_links(options.output, pairs.size(), [&](int64_t pair) {
+      std::vector<TokenLink> links = aligner.align(pairs.source(pair), pairs.target(pair));
+      if (options.reverse) swap_sides(links);
+      return links;
+    });
+  if (!options.shortlist.empty()) write_shortlist(options, aligner, pairs, vocabularies);
+}
+
+/// For each piece of a sentence, the piece of the other sentence that it is aligned to, or -1.
+using Origins = std::vector<int32_t>;
+
+/// The origins of all targets. The aligner with its table is gone afterwards, so that there is only one at a time.
+std::vector<Origins> origins_of_targets(const AlignOptions& options, const ParallelIds& pairs, int32_t vocabulary,
+                                        const Clock& clock) {
+  Aligner aligner(pairs, vocabulary, options);
+  learn(aligner, options.iterations, clock);
+  std::vector<Origins> origins(size_t(pairs.size()));
+  parallel_items(pairs.size(), [&](int64_t pair, int) {
+    origins[pair].assign(pairs.target(pair).size(), -1);
+    for (const auto& [source, target] : aligner.align(pairs.source(pair), pairs.target(pair)))
+      origins[pair][target] = int32_t(source);
+  });
+  return origins;
+}
+
+std::vector<TokenLink> links_of(const Origins& origins) {
+  std::vector<TokenLink> links;
+  for (size_t i = 0; i < origins.size(); ++i)
+    if (origins[i] >= 0) links.push_back({origins[i], int64_t(i)});
+  return links;
+}
+
+void align_both_directions(const AlignOptions& options, ParallelIds pairs, const Vocabularies& vocabularies,
+                           const Clock& clock) {
+  log_info("Aligning each target piece to a source piece");
+  const std::vector<Origins> forward = origins_of_targets(options, pairs, vocabularies.source.size(), clock);
+  pairs.swap_sides();
+  log_info("Aligning each source piece to a target piece");
+  Aligner aligner(pairs, vocabularies.target.size(), options);
+  learn(aligner, options.iterations, clock);
+  write_links(options.output, pairs.size(), [&](int64_t pair) {
+    std::vector<TokenLink> reverse = aligner.align(pairs.source(pair), pairs.target(pair));
+    swap_sides(reverse);
+    return symmetrize(links_of(forward[pair]), reverse, options.symmetrize);
+  });
+}
+
 }  // namespace
 
 void align_text(const AlignOptions& options) {
   const Vocabularies vocabularies = vocabularies_of(options);
   const Clock clock;
-  const ParallelIds pairs = Reading(options, vocabularies).read();
+  ParallelIds pairs = Reading(options, vocabularies).read();
   require(options.shortlist.empty() || pairs.size() > 0, "--shortlist: {} has no pairs to learn from",
           text_name(text_pairs("train-sets", options.train_sets, options.tsv)));
-  Aligner aligner(pairs, options.reverse ? vocabularies.target.size() : vocabularies.source.size(), options);
-  for (int i = 1; i <= options.iterations; ++i) {
-    const double perplexity = aligner.iterate();
-    log_info("Iteration {} of {}: perplexity {:.2f}, tension {:.2f}, {:.1f} s", i, options.iterations, perplexity,
-             aligner.tension(), clock.seconds());
-  }
-  if (!options.output.empty()) write_links(options, aligner, pairs);
-  if (!options.shortlist.empty()) write_shortlist(options, aligner, pairs, vocabularies);
+  if (options.symmetrize == Symmetrization::none)
+    align_one_direction(options, pairs, vocabularies, clock);
+  else
+    align_both_directions(options, std::move(pairs), vocabularies, clock);
 }
 
 }  // namespace dragoman

@@ -121,13 +121,13 @@ double Aligner::expected_feature() const {
   return sum / std::max(1.0, pieces);
 }
 
-std::vector<Aligner::Link> Aligner::align(std::span<const int32_t> source, std::span<const int32_t> target) const {
-  std::vector<Link> links;
+std::vector<TokenLink> Aligner::align(std::span<const int32_t> source, std::span<const int32_t> target) const {
+  std::vector<TokenLink> links;
   std::vector<Origin> origins(source.size() + 1);
   for (int i = 0; i < int(target.size()); ++i) {
     weigh(origins, source, target, i);
     const auto best = std::ranges::max_element(origins, {}, &Origin::weight) - origins.begin();
-    if (best < int64_t(source.size()) && origins[best].weight > origins.back().weight) links.push_back({int(best), i});
+    if (best < int64_t(source.size()) && origins[best].weight > origins.back().weight) links.push_back({best, i});
   }
   return links;
 }

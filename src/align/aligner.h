@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 
+#include "align/alignment.h"
 #include "align/options.h"
 #include "align/translation_table.h"
 
@@ -13,11 +14,6 @@ namespace dragoman {
 /// of a pair. Results do not depend on the number of threads.
 class Aligner {
  public:
-  struct Link {
-    int source, target;  // positions in their sentences, from 0
-    bool operator==(const Link&) const = default;
-  };
-
   /// The pairs must outlive the aligner. Pairs with an empty side are ignored.
   Aligner(const ParallelIds& pairs, int32_t source_vocabulary, const AlignerOptions& options);
 
@@ -25,7 +21,7 @@ class Aligner {
   double iterate();
 
   /// The most probable link of each target piece that has a link, in order.
-  std::vector<Link> align(std::span<const int32_t> source, std::span<const int32_t> target) const;
+  std::vector<TokenLink> align(std::span<const int32_t> source, std::span<const int32_t> target) const;
 
   const TranslationTable& table() const { return table_; }
   double tension() const { return tension_; }

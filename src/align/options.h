@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "align/symmetrize.h"
+
 namespace dragoman {
 
 struct AlignerOptions {
@@ -26,8 +28,9 @@ struct AlignOptions : AlignerOptions, ShortlistOptions {
   std::string shortlist;                // file to write; empty: none
   bool no_spm_encode = false;           // the text is already split into pieces
   int iterations = 5;
-  bool reverse = false;  // from the target to the source
-  int max_length = 200;  // pieces
+  bool reverse = false;                              // from the target to the source
+  Symmetrization symmetrize = Symmetrization::none;  // of both directions; none: one direction
+  int max_length = 200;                              // pieces
 };
 
 }  // namespace dragoman

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace dragoman {
@@ -12,6 +13,8 @@ class ParallelIds {
     sides_[0].add(source);
     sides_[1].add(target);
   }
+  /// Every source becomes the target of its pair, and the target the source.
+  void swap_sides() { std::swap(sides_[0], sides_[1]); }
   int64_t size() const { return int64_t(sides_[0].ends.size()) - 1; }
   std::span<const int32_t> source(int64_t pair) const { return sides_[0].sentence(pair); }
   std::span<const int32_t> target(int64_t pair) const { return sides_[1].sentence(pair); }

@@ -240,7 +240,7 @@ constexpr Foreign marian_program_rows[] = {
     {"marian-evaluator evaluator marian-embedder embedder",
      "not here: they run COMET and BLEURT models; dragoman evaluate computes BLEU, chrF and TER"},
     {"fast_align eflomal extract_lex", "dragoman align"},
-    {"atools", "not here, but it joins the links that dragoman align prints with and without --reverse"},
+    {"atools", "dragoman align --symmetrize, which aligns in both directions first"},
     {"sacrebleu bleu multi-bleu", "dragoman evaluate"},
 };
 

@@ -90,14 +90,14 @@ TEST(Aligner, ChoosesTheNearerOfTwoWordsThatAreAlike) {
   Aligner aligner(text, words, {});
   for (int i = 0; i < 5; ++i) aligner.iterate();
   EXPECT_THAT(aligner.align(std::vector{3, 1, 2, 3}, std::vector{10, 8, 9, 10}),
-              ElementsAre(Aligner::Link{0, 0}, Aligner::Link{1, 1}, Aligner::Link{2, 2}, Aligner::Link{3, 3}));
+              ElementsAre(TokenLink{0, 0}, TokenLink{1, 1}, TokenLink{2, 2}, TokenLink{3, 3}));
 }
 
 TEST(Aligner, LeavesWhatItHasNeverSeenTogetherWithoutALink) {
   const ParallelIds text = made_text(300, false);
   Aligner aligner(text, words + 1, {});
   for (int i = 0; i < 5; ++i) aligner.iterate();
-  EXPECT_THAT(aligner.align(std::vector{words, 1}, std::vector{10, 8}), ElementsAre(Aligner::Link{1, 1}));
+  EXPECT_THAT(aligner.align(std::vector{words, 1}, std::vector{10, 8}), ElementsAre(TokenLink{1, 1}));
   EXPECT_THAT(aligner.align({}, std::vector{1}), ElementsAre());
   EXPECT_THAT(aligner.align(std::vector{1}, {}), ElementsAre());
 }

@@ -76,6 +76,27 @@ class Align(unittest.TestCase):
             self.assertGreater(self.share_of_right(self.run_command(f"align -t s t -v vs vt --quiet {more}")), 0.9,
                                more)
 
+    def test_links_of_both_directions_are_joined(self):
+        links = lambda more: [set(line.split()) for line in
+                              self.run_command(f"align -t s t -v vs vt --quiet {more}").split("\n")]
+        forward, reverse, both, either = map(links, ("", "--reverse", "--symmetrize intersect", "--symmetrize union"))
+        self.assertEqual(both, [f & r for f, r in zip(forward, reverse)])
+        self.assertEqual(either, [f | r for f, r in zip(forward, reverse)])
+        self.assertNotEqual(both, either)
+        grown = [links(f"--symmetrize {name}") for name in ("grow-diag", "grow-diag-final-and", "grow-diag-final")]
+        for line in zip(both, *grown, either):
+            for fewer, more in zip(line, line[1:]):
+                self.assertLessEqual(fewer, more)
+        output = self.run_command("align -t s t -v vs vt --quiet --symmetrize grow-diag-final-and")
+        self.assertGreater(self.share_of_right(output), 0.9)
+        for line in output.splitlines():
+            pairs = [tuple(map(int, link.split("-"))) for link in line.split()]
+            self.assertEqual(pairs, sorted(pairs))
+        self.assertEqual(self.run_command("align -t s t -v vs vt --quiet --symmetrize grow-diag-final-and "
+                                          "--cpu-threads 3"), output)
+        said = self.call("align -t s t -v vs vt --symmetrize union").stderr
+        self.assertEqual(said.count("Iteration 5 of 5"), 2)
+
     def test_threads_and_the_form_of_the_text_change_nothing(self):
         expected = self.run_command("align -t s t -v vs vt --quiet")
         for more in ("-t s t --cpu-threads 3", "-t both.tsv --tsv"):
@@ -92,6 +113,8 @@ class Align(unittest.TestCase):
         self.assertIn("1 of 24 pairs have more than 200 pieces on a side", done.stderr)
         self.assertIn("Iteration 5 of 5: perplexity ", done.stderr)
         self.assertEqual(self.run_command("align -t odd.s odd.t -v vs vt --max-length 300 --quiet").count("\n"), 24)
+        joined = self.run_command("align -t odd.s odd.t -v vs vt --quiet --symmetrize union")
+        self.assertEqual(joined.split("\n")[20:], ["", "", "", "", ""])
 
     def test_a_shortlist_is_written_for_the_vocabularies_of_a_model(self):
         self.run_command("train -t s t -v vs vt -m m.safetensors", *SMALL)
@@ -118,6 +141,9 @@ class Align(unittest.TestCase):
     def test_options_that_contradict_each_other_are_named(self):
         for options, *named in (("", "--vocabs is missing"), ("-v vs vt -m m", "--vocabs and --model"),
                                 ("-v vs vt --shortlist x --reverse", "--reverse", "--shortlist"),
+                                ("-v vs vt --symmetrize union --reverse", "--symmetrize", "--reverse"),
+                                ("-v vs vt --symmetrize union --shortlist x", "--symmetrize", "--shortlist"),
+                                ("-v vs vt --symmetrize grow", "grow-diag-final-and"),
                                 ("-v vs vt --best 3", "--best", "--shortlist"), ("-v vs", "--vocabs")):
             done = self.call(f"align -t s t {options}")
             self.assertEqual((done.returncode, done.stdout), (2, ""), options)

@@ -149,6 +149,10 @@ PROVOKED = {
     "--vocabs and --model both name vocabularies: give one": "align -t s t -v v v -m m",
     "--reverse contradicts --shortlist, which needs the translations of source pieces":
         "align -t s t -v v v --reverse --shortlist new",
+    "--symmetrize contradicts --reverse: it aligns in both directions":
+        "align -t s t -v v v --symmetrize union --reverse",
+    "--symmetrize contradicts --shortlist, which needs the translations of source pieces alone":
+        "align -t s t -v v v --symmetrize union --shortlist new",
     "--… is for --shortlist, which is not given": "align -t s t -v v v --best 3",
     "--shortlist: … has no pairs to learn from": "align -t empty empty -v v v --shortlist new",
     "--n-best contradicts --summary …, which prints one figure": "score -m m -t s t --n-best --summary",
