@@ -90,7 +90,10 @@ CommandFiles files_of(const DetectOptions& o) {
 }
 
 CommandFiles files_of(const EvaluateCommandOptions& o) {
-  return {.read = {{"--references", o.references}, {"--hypotheses", o.hypotheses}}, .written = {to_stdout}};
+  return {.read = {{"--references", o.references},
+                   {"--hypotheses", o.hypotheses},
+                   {"--tokenize-model", {o.tokenize_model}}},
+          .written = {to_stdout}};
 }
 
 CommandFiles files_of(const InspectOptions& o) {

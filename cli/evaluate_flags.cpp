@@ -27,6 +27,7 @@ void check_evaluate(EvaluateCommandOptions& o, const Given& given, Findings& fin
                           std::count(o.references.begin(), o.references.end(), "-");
   findings.expect(from_stdin <= 1, "only one file of --hypotheses and --references can be '-' (stdin), found {}",
                   from_stdin);
+  findings.attempt([&] { require_tokenizer_model(o.tokenize, o.tokenize_model); });
   findings.expect(!o.metrics.empty(), "--metrics needs a value");
   if (std::ranges::count(o.metrics, CorpusMetric::evalb) > 0 && o.references.size() > 1)
     findings.add(Error(fmt::format("--metrics evalb takes one file of --references, found {}", o.references.size()),
@@ -88,7 +89,12 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .value = "NAME",
                .group = metrics,
                .help = "tokenizer for BLEU: 13a is WMT's, zh its one for Chinese, none is for text that is already "
-                       "tokenised"},
+                       "tokenised, spm gives spBLEU"},
+              {.name = "tokenize-model",
+               .field = &O::tokenize_model,
+               .value = "FILE",
+               .group = metrics,
+               .help = "SentencePiece model for --tokenize spm, such as that of FLORES-200"},
               {.name = "lowercase",
                .field = &O::lowercase,
                .group = metrics,

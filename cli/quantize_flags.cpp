@@ -67,6 +67,7 @@ std::vector<Flag<O>> quality_flags() {
 void check(O& o, const Given& given, Findings& findings) {
   check_vocabs(o, findings);
   check_pair("valid-sets", o.valid_sets, findings);
+  findings.attempt([&] { require_tokenizer_without_model("tokenize", o.tokenize); });
   for (const char* option : {"gate", "beam-size", "tokenize"})
     if (o.valid_sets.empty() && given.changed(option))
       findings.add(Error(fmt::format("--{} needs --valid-sets: BLEU is measured on them", option),

@@ -16,7 +16,10 @@ class Engine;
 ///   zh          WMT's for translations into Chinese: every Chinese character is a word, the rest as with thirteen_a
 ///   character   every character is a word: for Chinese, Japanese and other scripts without spaces
 ///   none        words are separated by white space: for text that is tokenised already
-enum class Tokenizer { thirteen_a, intl, zh, character, none };
+///   spm         every piece of a SentencePiece model is a word: spBLEU (Goyal et al. 2022). With the model of
+///   FLORES-200
+///               it is sacreBLEU's flores200
+enum class Tokenizer { thirteen_a, intl, zh, character, none, spm };
 
 /// The metrics of a corpus. chrf: chrF2. chrf_plus_plus: chrF2++. rouge: ROUGE-1, ROUGE-2 and ROUGE-L. exact: the share
 /// of lines that equal a reference. evalb: the F1 of constituents, for lines that are trees.
@@ -28,6 +31,7 @@ struct EvaluateOptions {
   std::vector<std::string> hypotheses = {"-"};  // one file per system; "-": stdin
   std::vector<CorpusMetric> metrics = {CorpusMetric::bleu, CorpusMetric::chrf};
   Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
+  std::string tokenize_model = {};             // a SentencePiece model, for spm
   bool lowercase = false;                      // for BLEU, chrF and exact match
   bool ter_case_sensitive = false;
   bool rouge_stemmer = false;  // Porter's

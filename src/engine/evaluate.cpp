@@ -7,6 +7,7 @@
 #include "base/line_reader.h"
 #include "base/log.h"
 #include "dragoman/engine.h"
+#include "io/xxhash64.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
 #include "metrics/evalb.h"
@@ -20,6 +21,7 @@ namespace {
 
 struct Work {
   const EvaluateOptions& options;
+  LineTokenizer tokenizer;           // for BLEU
   std::vector<EvaluatedText> texts;  // one per system
   std::vector<Segments> references;  // refer to the texts
 };
@@ -29,6 +31,14 @@ EvaluatedText read_text(const std::string& path) {
   EvaluatedText file{reader.name(), {}};
   for (std::string line; reader.next(line);) file.lines.push_back(line);
   return file;
+}
+
+// The model of spm may have any name, so its checksum stands for it.
+std::string signature_of(const LineTokenizer& tokenizer) {
+  if (!tokenizer.model()) return std::string(name_of(tokenizer.name()));
+  XxHash64 hash;
+  hash.add(std::as_bytes(std::span(tokenizer.model()->bytes())));
+  return fmt::format("{}-{:016x}", name_of(tokenizer.name()), hash.digest());
 }
 
 std::string length_of(const EvaluatedText& file) {
@@ -91,11 +101,10 @@ EvalbParts parts_of(const Evalb& evalb) {
 }
 
 void judge_bleu(const Work& work, Case letters, std::vector<SystemScores>& systems) {
-  const Tokenizer tokenizer = work.options.tokenize;
-  for (const auto& text : work.texts) warn_of_tokenised_text(text, tokenizer);
+  for (const auto& text : work.texts) warn_of_tokenised_text(text, work.options.tokenize);
   const auto sums = judge(
       {"bleu", "BLEU"}, work, systems,
-      [&](Segments lines) { return bleu_of_lines(lines, work.references, tokenizer, letters); },
+      [&](Segments lines) { return bleu_of_lines(lines, work.references, work.tokenizer, letters); },
       [](const BleuStats& stats) { return bleu(stats).score; });
   for (size_t s = 0; s < systems.size(); ++s) systems[s].scores.back().bleu = parts_of(bleu(sums[s]));
 }
@@ -182,7 +191,7 @@ Evaluation evaluate(Engine& engine, EvaluateOptions options, std::vector<Evaluat
                     std::vector<EvaluatedText> hypotheses) {
   const Engine::Scope scope(engine);
   require_references(references);
-  require_enumerator("tokenize", options.tokenize, Tokenizer::none);
+  require_enumerator("tokenize", options.tokenize, Tokenizer::spm);
   for (const CorpusMetric metric : options.metrics) require_enumerator("metric", metric, CorpusMetric::evalb);
   require(options.samples >= 0 && options.samples <= 10'000'000,
           "--samples: {} is out of range, expected from 0 to 10000000", options.samples);
@@ -190,13 +199,14 @@ Evaluation evaluate(Engine& engine, EvaluateOptions options, std::vector<Evaluat
   for (const EvaluatedText& text : hypotheses) require_equal_length(text, references.front());
   options.references.clear();  // signatures contain their number, messages their names
   for (const auto& reference : references) options.references.push_back(reference.name);
-  Work work{.options = options, .texts = std::move(hypotheses)};
+  Work work{
+      .options = options, .tokenizer = {options.tokenize, options.tokenize_model}, .texts = std::move(hypotheses)};
   for (const auto& reference : references) work.references.push_back(reference.lines);
   Evaluation evaluation;
   for (const auto& text : work.texts) evaluation.systems.push_back({.system = text.name});
   for (const CorpusMetric metric : metrics_of(options)) {
     judge_metric(metric, work, evaluation.systems);
-    evaluation.signatures.push_back(signature_of(metric, options));
+    evaluation.signatures.push_back(signature_of(metric, options, signature_of(work.tokenizer)));
   }
   return evaluation;
 }

@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 void check(const QuantizeOptions& o) {
   validate(SearchOptions{.beam_size = o.beam_size});
   require(o.gate >= 0 && o.gate <= 100, "--gate: {} is out of range, expected from 0 to 100", o.gate);
-  require_enumerator("tokenize", o.tokenize, Tokenizer::none);
+  require_enumerator("tokenize", o.tokenize, Tokenizer::spm);
+  require_tokenizer_without_model("tokenize", o.tokenize);
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
   refuse_overwriting(files_of(o));
   require_writable("output", o.output);

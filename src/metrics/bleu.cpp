@@ -11,10 +11,10 @@
 namespace dragoman {
 namespace {
 
-std::u32string prepare(std::string_view line, Tokenizer tokenizer, Case letters) {
+std::u32string prepare(std::string_view line, const LineTokenizer& tokenizer, Case letters) {
   std::u32string text = text::decode(line);
   if (letters == Case::lower) text = text::lower(text);
-  return tokenize(text::strip_right(text), tokenizer);
+  return tokenizer(text::strip_right(text));
 }
 
 // Keeps the length closest to the hypothesis's; of two equally close, the shorter.
@@ -58,8 +58,8 @@ double Bleu::ratio() const {
   return stats.reference_words > 0 ? double(stats.hypothesis_words) / double(stats.reference_words) : 0;
 }
 
-BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_view> references, Tokenizer tokenizer,
-                     Case letters) {
+BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_view> references,
+                     const LineTokenizer& tokenizer, Case letters) {
   invariant(!references.empty(), "bleu_stats: at least one reference");
   std::vector<std::u32string> texts{prepare(hypothesis, tokenizer, letters)};  // WordNumbers keeps views of them
   for (const auto reference : references) texts.push_back(prepare(reference, tokenizer, letters));
@@ -87,15 +87,15 @@ double sentence_bleu(const BleuStats& line) {
   return bleu_of_orders(line, int(longest - line.totals.begin())).score;
 }
 
-std::vector<BleuStats> bleu_of_lines(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer,
-                                     Case letters) {
+std::vector<BleuStats> bleu_of_lines(Segments hypotheses, const std::vector<Segments>& references,
+                                     const LineTokenizer& tokenizer, Case letters) {
   require_parallel(hypotheses, references);
   return stats_of_lines<BleuStats>(hypotheses.size(), [&](size_t line) {
     return bleu_stats(hypotheses[line], references_of(references, line), tokenizer, letters);
   });
 }
 
-Bleu bleu(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer, Case letters) {
+Bleu bleu(Segments hypotheses, const std::vector<Segments>& references, const LineTokenizer& tokenizer, Case letters) {
   return bleu(sum_of(bleu_of_lines(hypotheses, references, tokenizer, letters)));
 }
 

@@ -36,19 +36,19 @@ struct Bleu {
   double ratio() const;  // of the hypotheses' length to the references', 0 if these are empty
 };
 
-BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_view> references, Tokenizer tokenizer,
-                     Case letters = Case::mixed);
+BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_view> references,
+                     const LineTokenizer& tokenizer, Case letters = Case::mixed);
 Bleu bleu(const BleuStats& stats);
 
 /// The BLEU of one line, 0 … 100, as by sacreBLEU's sentence_bleu: of n-grams no longer than the line.
 double sentence_bleu(const BleuStats& line);
 
 /// One per line. Throws Error if the sides differ in length. About 8 µs for a line of 18 words on one core.
-std::vector<BleuStats> bleu_of_lines(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer,
-                                     Case letters = Case::mixed);
+std::vector<BleuStats> bleu_of_lines(Segments hypotheses, const std::vector<Segments>& references,
+                                     const LineTokenizer& tokenizer, Case letters = Case::mixed);
 
 /// The BLEU of a corpus, from the sum over its lines.
-Bleu bleu(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer = Tokenizer::thirteen_a,
-          Case letters = Case::mixed);
+Bleu bleu(Segments hypotheses, const std::vector<Segments>& references,
+          const LineTokenizer& tokenizer = Tokenizer::thirteen_a, Case letters = Case::mixed);
 
 }  // namespace dragoman

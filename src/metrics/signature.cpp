@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "metrics/chrf.h"
-#include "metrics/tokenize.h"
 
 namespace dragoman {
 namespace {
@@ -30,7 +29,7 @@ std::string_view title_of(CorpusMetric metric) {
   return "EVALB";
 }
 
-std::string parameters_of(CorpusMetric metric, const EvaluateOptions& o) {
+std::string parameters_of(CorpusMetric metric, const EvaluateOptions& o, std::string_view tokenizer) {
   std::string text = fmt::format("nrefs:{}", o.references.size());
   if (o.paired_ar) text += fmt::format("|ar:{}", randomization_of(o).samples);
   if (o.paired_bs || o.confidence) text += fmt::format("|bs:{}", bootstrap_of(o).samples);
@@ -38,7 +37,7 @@ std::string parameters_of(CorpusMetric metric, const EvaluateOptions& o) {
   const char* letters = o.lowercase ? "lc" : "mixed";
   switch (metric) {
     case CorpusMetric::bleu:
-      text += fmt::format("|case:{}|eff:no|tok:{}|smooth:exp", letters, name_of(o.tokenize));
+      text += fmt::format("|case:{}|eff:no|tok:{}|smooth:exp", letters, tokenizer);
       break;
     case CorpusMetric::chrf:
     case CorpusMetric::chrf_plus_plus:
@@ -78,8 +77,8 @@ Resampling randomization_of(const EvaluateOptions& options) {
   return {options.samples > 0 ? options.samples : 10'000, options.seed};
 }
 
-MetricSignature signature_of(CorpusMetric metric, const EvaluateOptions& options) {
-  return {std::string(name_of(metric)), std::string(title_of(metric)), parameters_of(metric, options)};
+MetricSignature signature_of(CorpusMetric metric, const EvaluateOptions& options, std::string_view tokenizer) {
+  return {std::string(name_of(metric)), std::string(title_of(metric)), parameters_of(metric, options, tokenizer)};
 }
 
 }  // namespace dragoman

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/enum_names.h"
@@ -23,6 +24,7 @@ std::vector<CorpusMetric> metrics_of(const EvaluateOptions& options);
 Resampling bootstrap_of(const EvaluateOptions& options);
 Resampling randomization_of(const EvaluateOptions& options);
 
-MetricSignature signature_of(CorpusMetric metric, const EvaluateOptions& options);
+/// `tokenizer` is what BLEU's names.
+MetricSignature signature_of(CorpusMetric metric, const EvaluateOptions& options, std::string_view tokenizer);
 
 }  // namespace dragoman

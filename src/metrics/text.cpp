@@ -69,6 +69,16 @@ std::u32string decode(std::string_view utf8) {
   return out;
 }
 
+std::string encode(std::u32string_view text) {
+  std::string out;
+  for (const char32_t c : text) {
+    utf8proc_uint8_t bytes[4];
+    const auto size = utf8proc_encode_char(utf8proc_int32_t(c), bytes);
+    out.append(reinterpret_cast<const char*>(bytes), size_t(size));
+  }
+  return out;
+}
+
 std::u32string lower(std::u32string_view text) {
   std::u32string out;
   out.reserve(text.size());

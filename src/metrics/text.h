@@ -10,6 +10,9 @@ namespace dragoman::text {
 /// UTF-8 to code points. Ill-formed bytes become U+FFFD as in clean_utf8, so any bytes are text.
 std::u32string decode(std::string_view utf8);
 
+/// Code points to UTF-8, the inverse of decode().
+std::string encode(std::u32string_view text);
+
 /// str.lower(): full case mapping, with the final sigma and the dotted capital I.
 std::u32string lower(std::u32string_view text);
 

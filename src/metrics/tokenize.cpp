@@ -6,7 +6,9 @@
 #include <functional>
 #include <utility>
 
+#include "base/error.h"
 #include "metrics/text.h"
+#include "vocab/container.h"
 
 namespace dragoman {
 namespace {
@@ -127,10 +129,44 @@ std::u32string international(std::u32string_view line) {
   return set_aside(text, is_symbol);
 }
 
+// As sacreBLEU's TokenizerSPM.
+std::u32string pieces_of(std::u32string_view text, const Vocabulary& model) {
+  std::string pieces;
+  for (const std::string& piece : model.encode_pieces(text::encode(text))) pieces.append(piece).append(" ");
+  return text::decode(pieces);
+}
+
+Vocabulary sentencepiece_of(const std::string& path) {
+  Vocabulary model = Vocabulary::load(path);
+  require(!is_container(model.bytes()), "--tokenize-model: {} is a list of pieces, expected a SentencePiece model",
+          path);
+  return model;
+}
+
 }  // namespace
 
-std::u32string tokenize(std::u32string_view text, Tokenizer tokenizer) {
-  switch (tokenizer) {
+void require_tokenizer_model(Tokenizer tokenizer, const std::string& model) {
+  if (tokenizer == Tokenizer::spm && model.empty())
+    throw Error("--tokenize spm needs --tokenize-model: the SentencePiece model whose pieces are the words",
+                "sacreBLEU keeps that of its flores200 as ~/.sacrebleu/models/flores200sacrebleuspm");
+  if (tokenizer != Tokenizer::spm && !model.empty())
+    throw Error(fmt::format("--tokenize-model is for --tokenize spm, found --tokenize {}", name_of(tokenizer)),
+                "give --tokenize spm, or leave out --tokenize-model");
+}
+
+void require_tokenizer_without_model(std::string_view option, Tokenizer tokenizer) {
+  if (tokenizer == Tokenizer::spm)
+    throw Error(fmt::format("--{} spm: only dragoman evaluate takes the SentencePiece model that it needs", option),
+                "choose another tokenizer here; dragoman evaluate --tokenize spm computes spBLEU of translations");
+}
+
+LineTokenizer::LineTokenizer(Tokenizer tokenizer, const std::string& model) : name_(tokenizer) {
+  require_tokenizer_model(tokenizer, model);
+  if (!model.empty()) model_ = sentencepiece_of(model);
+}
+
+std::u32string LineTokenizer::operator()(std::u32string_view text) const {
+  switch (name_) {
     case Tokenizer::thirteen_a:
       return thirteen_a(text);
     case Tokenizer::intl:
@@ -139,6 +175,8 @@ std::u32string tokenize(std::u32string_view text, Tokenizer tokenizer) {
       return chinese(text);
     case Tokenizer::character:
       return set_aside(text, [](char32_t) { return true; });
+    case Tokenizer::spm:
+      return pieces_of(text, *model_);
     case Tokenizer::none:
       break;
   }

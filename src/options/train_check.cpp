@@ -318,6 +318,7 @@ void check_train(TrainOptions& o, const Given& given, Findings& findings) {
   drop_repeated_metrics(o);
   findings.attempt([&] { check_precision(o); });
   check_valid_script(o, findings);
+  findings.attempt([&] { require_tokenizer_without_model("valid-tokenize", o.valid_tokenize); });
   if (findings.empty()) warn_without_validation(o, given);
   if (findings.empty()) warn_without_decay(o, given);
   if (findings.empty()) warn_of_unused_tokenizer(o);

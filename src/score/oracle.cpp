@@ -13,12 +13,12 @@ namespace {
 /// Finds the translation of a line with the best sentence BLEU, the first one if several are equal.
 class Nearest {
  public:
-  Nearest(const EvaluateOptions& options, std::string_view reference) : options_(options), reference_(reference) {}
+  Nearest(const LineTokenizer& tokenizer, Case letters, std::string_view reference)
+      : tokenizer_(tokenizer), letters_(letters), reference_(reference) {}
 
   void consider(const std::string& text) {
     const std::array references = {reference_};
-    const Case letters = options_.lowercase ? Case::lower : Case::mixed;
-    const double score = sentence_bleu(bleu_stats(text, references, options_.tokenize, letters));
+    const double score = sentence_bleu(bleu_stats(text, references, tokenizer_, letters_));
     if (score <= score_) return;
     score_ = score;
     text_ = text;
@@ -26,7 +26,8 @@ class Nearest {
   const std::string& text() const { return text_; }
 
  private:
-  const EvaluateOptions& options_;
+  const LineTokenizer& tokenizer_;
+  const Case letters_;
   const std::string_view reference_;
   double score_ = -1;
   std::string text_;
@@ -42,12 +43,14 @@ std::optional<NBestEntry> next_entry(LineReader& list) {
 
 void choose_nearest(LineReader& references, LineReader& list, const EvaluateOptions& options,
                     const std::function<void(const std::string& text)>& chosen) {
+  const LineTokenizer tokenizer(options.tokenize, options.tokenize_model);
+  const Case letters = options.lowercase ? Case::lower : Case::mixed;
   auto entry = next_entry(list);
   int64_t number = 0;
   for (std::string reference; references.next(reference); ++number) {
     require(entry && entry->line == number, "{}: expected a translation of line {} of {} (counted from 0), found {}",
             list.name(), number, references.name(), entry ? fmt::format("one of line {}", entry->line) : "the end");
-    Nearest nearest(options, reference);
+    Nearest nearest(tokenizer, letters, reference);
     for (; entry && entry->line == number; entry = next_entry(list)) nearest.consider(entry->text);
     chosen(nearest.text());
   }

