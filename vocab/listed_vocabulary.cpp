@@ -78,6 +78,11 @@ class ListedModel : public PieceModel {
   bool is_byte(int32_t id) const override { return id >= 0 && id < size() && role(id) == Role::byte; }
   bool has_byte_fallback() const override { return is_byte(id_of("<0x00>")); }
 
+  std::optional<int32_t> find(std::string_view piece) const override {
+    const auto found = ids_.find(piece);
+    return found == ids_.end() ? std::nullopt : std::optional(found->second);
+  }
+
   // Control pieces are accepted: other programs give the code of a language in this way.
   int32_t given_id(std::string_view piece) const override {
     const int32_t id = id_of(piece);
@@ -120,10 +125,7 @@ class ListedModel : public PieceModel {
  private:
   Role role(int32_t id) const { return roles_[size_t(id)]; }
 
-  int32_t id_of(std::string_view piece) const {
-    const auto found = ids_.find(piece);
-    return found == ids_.end() ? special().unk : found->second;
-  }
+  int32_t id_of(std::string_view piece) const { return find(piece).value_or(special().unk); }
 
   bool vanishes(int32_t id) const { return role(id) == Role::special || role(id) == Role::control; }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ class PieceModel {
   const SpecialPieces& special() const { return special_; }
   virtual int size() const = 0;
   virtual const std::string& piece(int32_t id) const = 0;
+  virtual std::optional<int32_t> find(std::string_view piece) const = 0;
   virtual int32_t given_id(std::string_view piece) const = 0;  // of a piece in text that is already split
   virtual bool is_byte(int32_t id) const = 0;
   virtual bool has_byte_fallback() const = 0;

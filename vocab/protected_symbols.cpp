@@ -31,12 +31,6 @@ MessageBuilder piece_of(const std::string& symbol) {
   return field;
 }
 
-bool has_piece(const Vocabulary& vocabulary, const std::string& text) {
-  for (int32_t id = 0; id < vocabulary.size(); ++id)
-    if (vocabulary.piece(id) == text) return true;
-  return false;
-}
-
 }  // namespace
 
 void require_protectable(const std::vector<std::string>& symbols) {
@@ -61,7 +55,7 @@ std::string with_protected_symbols(const Vocabulary& vocabulary, const std::vect
     if (std::ranges::count(known, symbol) > 0) continue;
     require(!is_container(bytes), "{} is a list of pieces, to which --protected-symbols {} cannot be added", name,
             symbol);
-    require(!has_piece(vocabulary, symbol), "--protected-symbols {}: {} has this piece already, as one of text", symbol,
+    require(!vocabulary.find(symbol), "--protected-symbols {}: {} has this piece already, as one of text", symbol,
             name);
     bytes += piece_of(symbol).text();
     known.push_back(symbol);

@@ -37,6 +37,12 @@ class SentencePieceModel : public PieceModel {
   bool is_byte(int32_t id) const override { return processor_->IsByte(id); }
   bool has_byte_fallback() const override { return processor_->IsByte(processor_->PieceToId("<0x00>")); }
 
+  // PieceToId() takes what it does not know for the unknown piece.
+  std::optional<int32_t> find(std::string_view piece) const override {
+    const int32_t id = processor_->PieceToId(piece);
+    return processor_->IdToPiece(id) == piece ? std::optional(id) : std::nullopt;
+  }
+
   int32_t given_id(std::string_view piece) const override {
     const int32_t id = processor_->PieceToId(piece);
     return processor_->IsControl(id) ? special().unk : id;

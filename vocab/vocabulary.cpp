@@ -63,6 +63,8 @@ const std::string& Vocabulary::piece(int32_t id) const {
   return model_->piece(id);
 }
 
+std::optional<int32_t> Vocabulary::find(std::string_view piece) const { return model_->find(piece); }
+
 bool Vocabulary::is_byte(int32_t id) const { return model_->is_byte(id); }
 
 bool Vocabulary::has_byte_fallback() const { return model_->has_byte_fallback(); }

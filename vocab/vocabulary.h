@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,7 @@ class Vocabulary {
   bool is_special(int32_t id) const;  // one of these four
   bool is_control(int32_t id) const;  // another piece that never occurs in text, such as the code of a language
   const std::string& piece(int32_t id) const;
+  std::optional<int32_t> find(std::string_view piece) const;  // the id of this piece, special ones included
   bool is_byte(int32_t id) const;
   bool has_byte_fallback() const;
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string_view>
-#include <unordered_map>
 
 namespace dragoman {
 namespace {
@@ -29,12 +27,6 @@ std::vector<int32_t> frequent(const ParallelIds& pairs, int32_t vocabulary, int 
   return largest(std::span<const int64_t>(counts), count);
 }
 
-std::unordered_map<std::string_view, int32_t> numbers_of(const Vocabulary& vocabulary) {
-  std::unordered_map<std::string_view, int32_t> numbers;
-  for (int32_t id = 0; id < vocabulary.size(); ++id) numbers.emplace(vocabulary.piece(id), id);
-  return numbers;
-}
-
 }  // namespace
 
 Shortlist make_shortlist(const TranslationTable& table, const ParallelIds& pairs, const Vocabulary& source,
@@ -43,12 +35,11 @@ Shortlist make_shortlist(const TranslationTable& table, const ParallelIds& pairs
       .first = frequent(pairs, target.size(), options.first), .begins = {0}, .target_vocabulary = target.size()};
   s.first.push_back(target.eos());
   std::ranges::sort(s.first);
-  const auto numbers = numbers_of(target);
   for (int32_t piece = 0; piece < source.size(); ++piece) {
     const auto [targets, probabilities] = table.of(piece);
     for (const int32_t i : largest(probabilities, options.best)) s.best.push_back(targets[i]);
-    const auto copied = numbers.find(source.piece(piece));
-    if (copied != numbers.end() && !target.is_special(copied->second)) s.best.push_back(copied->second);
+    const auto copied = target.find(source.piece(piece));
+    if (copied && !target.is_special(*copied)) s.best.push_back(*copied);
     s.begins.push_back(int32_t(s.best.size()));
   }
   return s;

@@ -336,10 +336,9 @@ void set_target_prefix(ModelConfig& m, const FileSet& package, const Vocabulary&
   const JsonObject metadata = JsonObject::of_text(package.text("metadata.json"), package.path() + "/metadata.json");
   const auto prefix = metadata.get("target_prefix", std::string());
   if (prefix.empty()) return;
-  for (int32_t id = 0; id < target.size(); ++id)
-    if (target.piece(id) == prefix) m.generation.target_language_id = id;
-  require(m.generation.target_language_id >= 0, "{}: target_prefix is {}, which the vocabulary does not have",
-          metadata.path(), prefix);
+  const auto id = target.find(prefix);
+  require(id.has_value(), "{}: target_prefix is {}, which the vocabulary does not have", metadata.path(), prefix);
+  m.generation.target_language_id = *id;
   m.generation.source_language = SourceLanguage::none;
   m.generation.target_language = TargetLanguage::target;
 }

@@ -32,8 +32,8 @@ bool is_symbol(const Vocabulary& v, int32_t id) {
 std::optional<int32_t> id_of(const Vocabulary& v, const std::string& language) {
   for (const std::string& piece :
        {fmt::format("__{}__", language), fmt::format(">>{}<<", language), fmt::format("<2{}>", language), language})
-    for (int32_t id = 0; id < v.size(); ++id)
-      if (v.piece(id) == piece && (v.is_control(id) || names_language(piece) || names_target(piece))) return id;
+    if (const auto id = v.find(piece); id && (v.is_control(*id) || names_language(piece) || names_target(piece)))
+      return id;
   return std::nullopt;
 }
 

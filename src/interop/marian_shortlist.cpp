@@ -7,7 +7,6 @@
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <unordered_map>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -115,22 +114,6 @@ struct Translation {
   float probability;
 };
 
-class PieceIndex {
- public:
-  explicit PieceIndex(const Vocabulary& vocabulary) : unknown_(vocabulary.unk()) {
-    for (int32_t id = 0; id < vocabulary.size(); ++id) ids_.emplace(vocabulary.piece(id), id);
-  }
-  bool has(std::string_view piece) const { return ids_.contains(piece); }
-  int32_t id(std::string_view piece) const {
-    const auto found = ids_.find(piece);
-    return found == ids_.end() ? unknown_ : found->second;
-  }
-
- private:
-  std::unordered_map<std::string_view, int32_t> ids_;
-  int32_t unknown_;
-};
-
 std::vector<std::string_view> fields_of(std::string_view line) {
   constexpr std::string_view blanks = " \t";
   std::vector<std::string_view> fields;
@@ -152,7 +135,6 @@ std::optional<float> probability_of(std::string_view word) {
 }
 
 std::vector<Translation> read_table(const std::string& path, const Vocabulary& source, const Vocabulary& target) {
-  const PieceIndex sources(source), targets(target);
   std::vector<Translation> table;
   bool known = false;
   LineReader lines(path);
@@ -164,8 +146,9 @@ std::vector<Translation> read_table(const std::string& path, const Vocabulary& s
       throw Error(fmt::format("{}: line {} is not 'target source probability'", path, lines.lines()),
                   "--shortlist takes what dragoman align --shortlist writes, or a Marian shortlist");
     if (fields[0] == "NULL" || fields[1] == "NULL") continue;
-    known = known || (targets.has(fields[0]) && sources.has(fields[1]));
-    table.push_back({sources.id(fields[1]), targets.id(fields[0]), *probability});
+    const auto from = source.find(fields[1]), to = target.find(fields[0]);
+    known = known || (to && from);
+    table.push_back({from.value_or(source.unk()), to.value_or(target.unk()), *probability});
   }
   if (!known)
     throw Error(path + ": no line has pieces of both vocabularies of the model",

@@ -98,6 +98,14 @@ TEST(ListedVocabulary, IsTheSameFromItsBytes) {
   }
 }
 
+TEST(ListedVocabulary, FindsEachPiece) {
+  for (const ListedVocabulary& list : {tokens(), merges()}) {
+    const Vocabulary vocabulary = made(list);
+    for (int32_t id = 0; id < vocabulary.size(); ++id) EXPECT_EQ(vocabulary.find(vocabulary.piece(id)), id);
+    EXPECT_EQ(vocabulary.find("nopiece"), std::nullopt);
+  }
+}
+
 TEST(ListedVocabulary, OfTokensSplitsAtBlanks) {
   const Vocabulary v = made(tokens());
   EXPECT_THAT(v.encode(" a  dog cat a "), ElementsAre(2, 3, 1, 2));

@@ -131,6 +131,11 @@ TEST_P(OfType, ReportsItsFacts) {
   EXPECT_TRUE(vocabulary.has_byte_fallback());
 }
 
+TEST_P(OfType, FindsEachPiece) {
+  for (int32_t id = 0; id < vocabulary.size(); ++id) EXPECT_EQ(vocabulary.find(vocabulary.piece(id)), id);
+  for (const char* other : {"", "nopiece", "▁<unk>"}) EXPECT_EQ(vocabulary.find(other), std::nullopt) << other;
+}
+
 INSTANTIATE_TEST_SUITE_P(Vocabulary, OfType, testing::Values("bpe", "unigram"),
                          [](const auto& info) { return info.param; });
 
