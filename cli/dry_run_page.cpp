@@ -30,7 +30,10 @@ void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
             fmt::format("{} for the model, {} for the state; {} are free", in_mebibytes(run.checkpoint.model),
                         in_mebibytes(run.checkpoint.state), in_mebibytes(run.free_disk)));
   for (const std::string& path : run.missing_vocabularies)
-    page.fact("vocabulary", path + " is missing and would be created; this report uses a temporary one");
+    page.fact("vocabulary",
+              path + (o.pretrained_model.empty()
+                          ? " is missing and would be created; this report uses a temporary one"
+                          : " is missing and would be written from the vocabulary of " + o.pretrained_model));
   if (run.resumes) page.fact("resumes", fmt::format("from the training state of {}", o.model));
 }
 

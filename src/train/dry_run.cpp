@@ -33,7 +33,7 @@ void require_logs(const TrainingOptions& o) {
     if (!path.empty()) require_writable(option, path);
 }
 
-// Vocabularies that a run would create are learned into a temporary folder.
+// Vocabularies that a run would create are made in a temporary folder.
 Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missing) {
   const ScratchFolder folder;
   auto& vocabs = setup.data.vocabs;
@@ -44,7 +44,11 @@ Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missin
     vocabs[side] = folder.file(joint ? "joint" : side == 0 ? "source" : "target");
   }
   if (missing.empty()) return open_vocabularies(setup);
-  log_info("{} would be created: a temporary vocabulary was learned for this report", fmt::join(missing, " and "));
+  const std::string& pretrained = setup.training.pretrained_model;
+  if (pretrained.empty())
+    log_info("{} would be created: a temporary vocabulary was learned for this report", fmt::join(missing, " and "));
+  else
+    log_info("{} would be written from the vocabulary of {}", fmt::join(missing, " and "), pretrained);
   const LogSink warnings = [log = bound_log()](LogLevel level, std::string_view message) {
     if (log && level == LogLevel::warning) (*log)(level, message);
   };

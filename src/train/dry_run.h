@@ -10,7 +10,7 @@ namespace dragoman {
 
 /// What a run would do, determined without writing anything except temporary files.
 struct DryRun {
-  std::vector<std::string> missing_vocabularies;  // learned for this report only
+  std::vector<std::string> missing_vocabularies;  // made for this report only
   CorpusSurvey corpus;
   bool resumes = false;  // from an existing state
   int64_t parameters = 0;

@@ -49,6 +49,17 @@ class FineTuning(InFolder):
             self.assertEqual(before[name] == after[name], stays, name)
         self.assertEqual((self.folder / "fresh").read_bytes(), (self.folder / "v").read_bytes())
 
+    def test_a_dry_run_says_that_the_vocabulary_is_that_of_the_model(self):
+        train = [*TRAIN[:-1], *"-v fresh1 fresh1 -m dry.safetensors --after 1u --dry-run --protected-symbols <x>".split()]
+        done = self.call(*train, "--pretrained-model", "m.safetensors")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("fresh1 would be written from the vocabulary of m.safetensors", done.stderr)
+        self.assertIn("fresh1 is missing and would be written from the vocabulary of m.safetensors", done.stdout)
+        self.assertNotIn("temporary", done.stdout + done.stderr)
+        self.assertFalse((self.folder / "fresh1").exists())
+        done = self.call(*train, "--dim-vocabs", "320")
+        self.assertIn("a temporary vocabulary was learned for this report", done.stderr)
+
     def test_what_a_vocabulary_is_made_of_is_said_once(self):
         done = self.call(*TRAIN[:-1], *"-v once once --dim-vocabs 300 -m once.safetensors --after 1u".split())
         self.assertEqual(done.returncode, 0, done.stderr)
