@@ -1,6 +1,7 @@
 #include "serve/served_models.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -15,6 +16,14 @@ bool is_language(std::string_view word) {
   const auto may_be = [](char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; };
   const auto follows = [&](char c) { return may_be(c) || c == '-' || c == '_' || (c >= '0' && c <= '9'); };
   return word.size() >= 2 && word.size() <= 20 && may_be(word[0]) && std::ranges::all_of(word, follows);
+}
+
+// A file without languages may have an equals sign in its name, and so may its folder.
+void require_languages_or_file(const std::string& spec) {
+  const std::string before = spec.substr(0, spec.find('='));
+  if (before == spec || before.find('/') != std::string::npos || std::filesystem::exists(spec)) return;
+  throw Error(fmt::format("--model {}: '{}' is not two languages, and there is no file {}", spec, before, spec),
+              "--model SOURCE-TARGET=FILE, such as en-fr=FILE, or FILE alone");
 }
 
 void log_failure(const std::string& error) { log_warning("Reloading failed, the old models stay in use: {}", error); }
@@ -40,6 +49,7 @@ std::vector<ModelSpec> model_specs(const ServeOptions& options) {
   for (const std::string& model : options.models) {
     const ModelSpec& spec = specs.emplace_back(parse_model_spec(model));
     require(!spec.file.empty(), "--model {} names no file", model);
+    if (spec.source.empty()) require_languages_or_file(model);
     const auto same = [&](const ModelSpec& s) { return s.source == spec.source && s.target == spec.target; };
     require(std::ranges::count_if(specs, same) == 1 || spec.source.empty(), "--model names two models from {} to {}",
             spec.source, spec.target);

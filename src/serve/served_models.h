@@ -21,7 +21,8 @@ struct ModelSpec {
   std::string source, target, file;
 };
 ModelSpec parse_model_spec(const std::string& spec);
-/// The models of the options. Error if a pair of languages occurs twice, or a model without languages is not alone.
+/// The models of the options. Error if a pair of languages occurs twice, a model without languages is not alone, or
+/// what is before the = is not two languages and no file has the whole name.
 std::vector<ModelSpec> model_specs(const ServeOptions& options);
 
 /// The models of a server, each with its worker.

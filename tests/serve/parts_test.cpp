@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "serve/api_description.h"
@@ -41,6 +43,24 @@ TEST(ModelSpec, IsOneForEachPairOfLanguages) {
   EXPECT_THROW(count({"en-fr=a", "en-fr=b"}), Error);
   EXPECT_THROW(count({"en-fr=a", "b"}), Error);
   EXPECT_THROW(count({"en-fr="}), Error);
+}
+
+TEST(ModelSpec, MayHaveAnEqualsSignInTheNameOfAnExistingFile) {
+  const auto specs = [](const std::string& model) {
+    ServeOptions options;
+    options.models = {model};
+    return model_specs(options);
+  };
+  for (const char* model : {"x=m", "en=m", "en-f=m"})
+    EXPECT_THAT([&] { specs(model); },
+                testing::ThrowsMessage<Error>(HasSubstr("is not two languages, and there is no file")));
+  const TemporaryFolder folder;
+  folder.make("x=m", "");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder / "");
+  EXPECT_NO_THROW(specs("x=m"));
+  std::filesystem::current_path(before);
+  EXPECT_EQ(specs("runs/x=1/m").at(0).file, "runs/x=1/m") << "opening it says that it is missing";
 }
 
 TEST(ApiKeys, AreTheLinesOfAFile) {
