@@ -107,6 +107,7 @@ Command make_command(Table<Options> given_table, int (*body)(Engine&, const Opti
     if constexpr (requires { options.processes; })
       processes = {true, options.processes, options.devices, options.comm_timeout};
     if constexpr (requires { options.save_freq; }) processes.resumes = true;
+    if constexpr (requires { options.log; }) processes.log = options.log;
     machine.log = stderr_log(quiet);
     return run_on(std::move(machine), processes, bind_flags(table->flags, options),
                   [&](Engine& engine) { return body(engine, options); });

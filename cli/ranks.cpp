@@ -8,6 +8,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
+#include <memory>
+#include <system_error>
 #include <thread>
 
 #include "base/grouped.h"
@@ -17,6 +20,7 @@
 #include "comm/mpi.h"
 #include "comm/processes.h"
 #include "dragoman/dragoman.h"
+#include "runlog/message_file.h"
 
 namespace dragoman {
 
@@ -74,14 +78,30 @@ std::unique_ptr<Communicator> start_ranks(const ProcessOptions& options, EngineO
 
 namespace {
 
+// A file system that hangs, perhaps that of the lost machine, must not keep this process from ending.
+void append_in_time(const std::string& log, const std::string& message) {
+  const auto appended = std::make_shared<std::promise<void>>();
+  auto done = appended->get_future();
+  try {
+    std::thread([=] {
+      try {
+        MessageFile(log).write(message);
+      } catch (const Error&) {  // it was reported on stderr
+      }
+      appended->set_value();
+    }).detach();
+    done.wait_for(std::chrono::seconds(5));
+  } catch (const std::system_error&) {  // no more threads
+  }
+}
+
 // The others wait in a call that will not return.
-void end_of(const Communicator& ranks, const std::string& what, const std::string& hint) {
+void end_of(const Communicator& ranks, const std::string& lost, const ProcessOptions& processes,
+            const std::string& hint) {
+  const std::string what = fmt::format("error: {}: it has ended or hangs, or its machine cannot be reached", lost);
   if (ranks.rank() <= 1)
-    std::fputs(fmt::format("error: {}: it has ended or hangs, or its machine cannot be reached\n  hint: {}; raise "
-                           "--comm-timeout to wait longer\n",
-                           what, hint)
-                   .c_str(),
-               stderr);
+    std::fputs(fmt::format("{}\n  hint: {}; raise --comm-timeout to wait longer\n", what, hint).c_str(), stderr);
+  if (ranks.rank() == 0 && !processes.log.empty()) append_in_time(processes.log, what);
   _exit(2);
 }
 
@@ -112,7 +132,7 @@ int run_as_rank(Communicator& ranks, const ProcessOptions& processes, const std:
   try {
     require_same_command(ranks, options);
     const Heartbeat heartbeat(ranks, processes.comm_timeout,
-                              [&](const std::string& what) { end_of(ranks, what, hint); });
+                              [&](const std::string& lost) { end_of(ranks, lost, processes, hint); });
     return command();
   } catch (const RankLost& lost) {
     if (ranks.rank() > 0) return follow();

@@ -15,6 +15,7 @@ struct ProcessOptions {
   std::vector<std::string> devices = {};  // of each process, if several
   double comm_timeout = 60;               // seconds
   bool resumes = false;                   // the same command continues where one has ended
+  std::string log = {};                   // file that also receives the error by which a lost rank ends the run
 };
 
 /// The processes started by an MPI launcher, or those of --processes or --devices, including this one; each computes

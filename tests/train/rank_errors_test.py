@@ -133,12 +133,14 @@ class RankErrors(RanksCase):
 
     def test_a_rank_that_hangs_ends_the_run(self):
         folder = self.fresh("hung")
-        run = self.start(folder, " --after 1000000u --processes 3 --comm-timeout 2.5")
+        run = self.start(folder, " --after 1000000u --processes 3 --comm-timeout 2.5 --log run.log")
         child = self.children(run, 2)[0]
         time.sleep(2)
         os.kill(child, signal.SIGSTOP)
         self.ends(run, f"rank 1 of 3 ({socket.gethostname()}) has sent no sign of life for 2.5 s: it has ended or hangs",
                   "the same command resumes from the last checkpoint; raise --comm-timeout")
+        self.assertRegex((folder / "run.log").read_text(encoding="utf-8").splitlines()[-1],
+                         r"^\[[^]]+\] error: rank 1 of 3 \(.*\) has sent no sign of life for 2.5 s: it has ended")
 
     def test_a_run_that_is_stopped_as_a_whole_continues(self):
         folder = self.fresh("suspended")
