@@ -76,6 +76,12 @@ class Align(unittest.TestCase):
             self.assertGreater(self.share_of_right(self.run_command(f"align -t s t -v vs vt --quiet {more}")), 0.9,
                                more)
 
+    def test_links_are_in_the_order_of_the_side_that_has_one_link_per_piece(self):
+        for more, side in (("", 1), ("--reverse", 0)):
+            for line in self.run_command(f"align -t s t -v vs vt --quiet {more}").splitlines():
+                positions = [int(link.split("-")[side]) for link in line.split()]
+                self.assertEqual(positions, sorted(set(positions)), more)
+
     def test_links_of_both_directions_are_joined(self):
         links = lambda more: [set(line.split()) for line in
                               self.run_command(f"align -t s t -v vs vt --quiet {more}").split("\n")]

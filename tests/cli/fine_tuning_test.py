@@ -50,7 +50,8 @@ class FineTuning(InFolder):
         self.assertEqual((self.folder / "fresh").read_bytes(), (self.folder / "v").read_bytes())
 
     def test_a_dry_run_says_that_the_vocabulary_is_that_of_the_model(self):
-        train = [*TRAIN[:-1], *"-v fresh1 fresh1 -m dry.safetensors --after 1u --dry-run --protected-symbols <x>".split()]
+        options = "-v fresh1 fresh1 -m dry.safetensors --after 1u --dry-run --protected-symbols <x>"
+        train = [*TRAIN[:-1], *options.split()]
         done = self.call(*train, "--pretrained-model", "m.safetensors")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("fresh1 would be written from the vocabulary of m.safetensors", done.stderr)
