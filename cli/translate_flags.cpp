@@ -36,15 +36,22 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::models,
        .value = "FILE...",
        .group = group,
-       .help = "the model, which includes its vocabularies; several form an ensemble that averages log-probabilities; "
+       .help = "the model, which includes its vocabularies; several form an ensemble, whose predictions are averaged; "
                "they may differ in architecture but not in vocabularies",
        .required = true},
       {.name = "weights",
        .field = &O::weights,
        .value = "X...",
        .group = group,
-       .help = "weights of an ensemble, one per model: sum the log-probabilities with these weights instead",
+       .help = "weights of an ensemble, one per model: sum the log-probabilities with these weights instead; by "
+               "--ensemble-mean arithmetic only their ratio counts",
        .range = {0, 1000}},
+      {.name = "ensemble-mean",
+       .field = &O::mean,
+       .value = "KIND",
+       .group = group,
+       .help = "what an ensemble averages: geometric: log-probabilities; arithmetic: probabilities; auto: as the "
+               "program that the models come from, fairseq probabilities, others log-probabilities"},
       {.name = "input",
        .letter = 'i',
        .field = &O::input,

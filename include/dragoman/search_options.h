@@ -8,6 +8,10 @@ namespace dragoman {
 /// Type of the operands of products when decoding; automatic: according to the type stored in the file.
 enum class Precision { automatic, float32, bfloat16, float16, int8 };
 
+/// How the predictions of several models are joined: geometric: a weighted sum of their log-probabilities; arithmetic:
+/// the weighted mean of their probabilities, as in fairseq. automatic: as in the program that the models come from.
+enum class EnsembleMean { automatic, geometric, arithmetic };
+
 /// How tokens are sampled instead of searched for: from all pieces, from the most probable, or from the fewest that
 /// together have a given probability (Holtzman et al. 2020).
 enum class Sampling { none, full, topk, nucleus };

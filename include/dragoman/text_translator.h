@@ -14,7 +14,8 @@ class Engine;
 
 struct TextTranslatorOptions {
   std::vector<std::string> models = {};  // files; several translate together and have the same vocabularies
-  std::vector<double> weights = {};      // of their log-probabilities; empty: take their mean
+  std::vector<double> weights = {};      // of several models; empty: they count equally
+  EnsembleMean ensemble_mean = EnsembleMean::automatic;
   Precision precision = Precision::automatic;
   std::string shortlist = {};            // file of `dragoman align` or of Marian; empty: all pieces are allowed
   std::vector<std::string> vocabs = {};  // for models of other programs, if no file beside them names them

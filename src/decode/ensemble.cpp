@@ -25,6 +25,19 @@ void require_numbers(const Tensor& of_rows) {
 // Rounding must not raise a probability above 1.
 float log_prob_of(float logit, float lse) { return std::min(0.f, logit - lse); }
 
+// Of the programs that models come from, fairseq averages probabilities.
+bool is_arithmetic(EnsembleMean mean, const Conventions& conventions) {
+  if (mean == EnsembleMean::automatic) return conventions.rule == SearchRule::fairseq;
+  return mean == EnsembleMean::arithmetic;
+}
+
+// log (exp a + exp b), also where the exponentials underflow. What float would round away is not computed.
+float log_sum(float a, float b) {
+  constexpr float negligible = -20;
+  const float larger = std::max(a, b), difference = std::min(a, b) - larger;
+  return difference < negligible ? larger : larger + std::log1p(std::exp(difference));
+}
+
 }  // namespace
 
 int32_t Predictions::piece(int64_t row, size_t choice) const {
@@ -89,9 +102,16 @@ std::span<const float> Predictions::best_scores(int64_t row) const {
   return {best_scores_.view<const float>().row(row), best(row).size()};
 }
 
-Ensemble::Ensemble(Context& cx, std::vector<Member> members, Conventions conventions)
-    : cx_(cx), members_(std::move(members)), conventions_(std::move(conventions)) {
+Ensemble::Ensemble(Context& cx, std::vector<Member> members, Conventions conventions, EnsembleMean mean)
+    : cx_(cx),
+      members_(std::move(members)),
+      conventions_(std::move(conventions)),
+      adds_probabilities_(is_arithmetic(mean, conventions_)) {
   invariant(!members_.empty(), "an ensemble needs a model");
+  double sum = 0;
+  for (const Member& m : members_) sum += m.weight;
+  if (adds_probabilities_)
+    for (Member& m : members_) m.weight /= sum;
 }
 
 Ensemble::Ensemble(Ensemble&&) noexcept = default;
@@ -220,6 +240,7 @@ Tensor Ensemble::narrowed(const Tensor& logits, std::span<const StepRow> rows) c
   return own;
 }
 
+// On the host, like all work on the scores of several models.
 Tensor Ensemble::combine(Predictions& predictions, std::vector<Predictions::MemberLogits> parts) const {
   const int64_t R = parts[0].logits.rows(), C = parts[0].logits.cols();
   const Tensor joint = cx_.arena.allocate({R, C}, DType::f32);
@@ -228,12 +249,16 @@ Tensor Ensemble::combine(Predictions& predictions, std::vector<Predictions::Memb
   parallel_blocks(R, 1, [&](Range rows, int) {
     for (int64_t r = rows.begin; r < rows.end; ++r) {
       const auto choices = int64_t(predictions.scores(r).size());
-      std::fill_n(scores.row(r), choices, 0.f);
-      std::fill(scores.row(r) + choices, scores.row(r) + C, impossible);
+      float* const joined = scores.row(r);
+      std::fill_n(joined, choices, adds_probabilities_ ? impossible : 0.f);
+      std::fill(joined + choices, joined + C, impossible);
       for (size_t m = 0; m < parts.size(); ++m) {
         const float weight = float(members_[m].weight), lse = parts[m].lse.as<float>()[r];
         const float* logits = parts[m].logits.view<const float>().row(r);
-        for (int64_t c = 0; c < choices; ++c) scores.row(r)[c] += weight * (logits[c] - lse);
+        if (!adds_probabilities_)
+          for (int64_t c = 0; c < choices; ++c) joined[c] += weight * (logits[c] - lse);
+        else if (const float log_weight = std::log(weight); weight > 0)
+          for (int64_t c = 0; c < choices; ++c) joined[c] = log_sum(joined[c], log_weight + logits[c] - lse);
       }
     }
   });

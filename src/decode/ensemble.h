@@ -38,9 +38,9 @@ struct PredictionRequest {
   bool log_probs = true;  // false: only the order of pieces, which saves a pass over the scores of one model
 };
 
-/// The models' predictions for the next token of each of R hypotheses: log p is the weighted sum of the models'
-/// log-probabilities, or the log-probability of the only model. With candidates, p is normalised over the candidates of
-/// the row's sentence.
+/// The models' predictions for the next token of each of R hypotheses: log p is the log-probability of the only model,
+/// the weighted sum of the models' log-probabilities, or by the arithmetic mean the logarithm of the weighted mean of
+/// their probabilities. With candidates, these are normalised over the candidates of the row's sentence.
 class Predictions {
  public:
   std::span<const int32_t> best(int64_t row) const;  // the requested number of most probable pieces
@@ -80,11 +80,12 @@ class Ensemble {
  public:
   struct Member {
     std::unique_ptr<Decoding> decoding;
-    double weight = 1;  // at least 0; ignored for a single member
+    double weight = 1;  // at least 0, not all 0; ignored for a single member
   };
 
   /// Allocates from the context, which must outlive the ensemble.
-  Ensemble(Context& cx, std::vector<Member> members, Conventions conventions = conventions_of());
+  Ensemble(Context& cx, std::vector<Member> members, Conventions conventions = conventions_of(),
+           EnsembleMean mean = EnsembleMean::automatic);
   Ensemble(Ensemble&&) noexcept;
   ~Ensemble();
 
@@ -125,6 +126,7 @@ class Ensemble {
   Context& cx_;
   std::vector<Member> members_;
   Conventions conventions_;
+  const bool adds_probabilities_;  // else log-probabilities
   Candidates candidates_;
   int next_ = 0;                       // handle
   std::unique_ptr<QueuedStep> ahead_;  // the next step, if it has begun

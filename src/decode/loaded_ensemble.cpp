@@ -69,7 +69,7 @@ void LoadedEnsemble::add(const std::string& path, const EnsembleOptions& options
   Context& cx = contexts_.emplace_back(
       Context{.backend = device, .arena = arena_, .packed = &m.packed, .rounded = m.rounded.get()});
   const double weight = options.weights.empty() ? 1.0 / double(options.models.size()) : options.weights[models_.size()];
-  models_.push_back({&cx, m.model.get(), weight, m.trained.source});
+  models_.push_back({&cx, m.model.get(), weight, m.trained.source, options.mean});
 }
 
 // Explains a low speed.

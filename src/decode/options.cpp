@@ -49,6 +49,7 @@ void validate(const SearchOptions& o) {
 
 void validate(const EnsembleOptions& o) {
   require_enumerator("precision", o.precision, Precision::int8);
+  require_enumerator("ensemble-mean", o.mean, EnsembleMean::arithmetic);
   if (o.weights.empty()) return;
   require(o.weights.size() == o.models.size(), "--weights has {} numbers, --model {} files, expected one for each",
           o.weights.size(), o.models.size());

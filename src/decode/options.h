@@ -22,10 +22,18 @@ inline std::span<const EnumName<Precision>> enum_names(Precision) {
   return names;
 }
 
+inline std::span<const EnumName<EnsembleMean>> enum_names(EnsembleMean) {
+  static constexpr EnumName<EnsembleMean> names[] = {{EnsembleMean::automatic, "auto"},
+                                                     {EnsembleMean::geometric, "geometric"},
+                                                     {EnsembleMean::arithmetic, "arithmetic"}};
+  return names;
+}
+
 /// The models that translate together.
 struct EnsembleOptions {
   std::vector<std::string> models;  // files
-  std::vector<double> weights;      // of the models' log-probabilities; empty: take their mean
+  std::vector<double> weights;      // of the models; empty: they count equally
+  EnsembleMean mean = EnsembleMean::automatic;
   Precision precision = Precision::automatic;
   std::string shortlist;                 // file of `dragoman align` or of Marian; empty: all pieces are allowed
   ShortlistLimits shortlist_limits;      // of a table of translations

@@ -21,7 +21,7 @@ Ensemble ensemble_of(std::span<const TranslatingModel> models, Arena* arena, std
     of_member.push_back(cx);
     members.push_back({m.model->decode(*cx), m.weight});
   }
-  return {*of_member[0], std::move(members), conventions_of(models[0].model->config())};
+  return {*of_member[0], std::move(members), conventions_of(models[0].model->config()), models[0].mean};
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ struct TranslatingModel {
   Context* cx;  // float32, no tape; decoding is faster with packed weights
   Model* model;
   double weight = 1;
-  int longest_source = 0;  // pieces of the longest training sentence; 0: unknown
+  int longest_source = 0;                       // pieces of the longest training sentence; 0: unknown
+  EnsembleMean mean = EnsembleMean::automatic;  // the first model's counts
 };
 
 /// The fastest number of searches: one per thread if kernels may run concurrently. One on a GPU, and when profiling,

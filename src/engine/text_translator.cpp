@@ -13,6 +13,7 @@ namespace {
 EnsembleOptions ensemble_of(const TextTranslatorOptions& o) {
   return {.models = o.models,
           .weights = o.weights,
+          .mean = o.ensemble_mean,
           .precision = o.precision,
           .shortlist = o.shortlist,
           .vocabs = o.vocabs,

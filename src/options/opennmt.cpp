@@ -140,7 +140,7 @@ constexpr Foreign opennmt_option_rows[] = {
     {"dump_beam", "--n-best prints the best hypotheses"},
     {"fp32", "--precision float32", "true"},
     {"int8", "dragoman quantize writes a model with 8-bit weights"},
-    {"avg_raw_probs", "--weights are those of the models' log-probabilities"},
+    {"avg_raw_probs", "--ensemble-mean arithmetic"},
 };
 
 constexpr Foreign opennmt_program_rows[] = {

@@ -216,9 +216,19 @@ class Ensembles(WithModels):
 
     def test_a_weight_of_one_and_zero_leaves_one_model(self):
         for weights, model in (("1 0", "a.safetensors"), ("0 1", "b.safetensors")):
-            self.assertEqual(self.translate(self.lines, "--weights", *weights.split(),
-                                            model="a.safetensors b.safetensors"),
-                             self.translate(self.lines, model=model))
+            for mean in ("geometric", "arithmetic"):
+                self.assertEqual(self.translate(self.lines, "--weights", *weights.split(), "--ensemble-mean", mean,
+                                                model="a.safetensors b.safetensors"),
+                                 self.translate(self.lines, model=model))
+
+    def test_the_mean_of_probabilities_is_another_and_never_lower(self):
+        found = {}
+        for mean in ("geometric", "arithmetic"):
+            scored = self.translate([f"{line}\t{line}" for line in self.lines], "--scores", "--force-decode", "-b", "1",
+                                    "--max-length-add", "0", "--ensemble-mean", mean, model="a.safetensors b.safetensors")
+            found[mean] = [float(line.split("\t")[0]) for line in scored]
+        self.assertNotEqual(found["geometric"], found["arithmetic"])
+        self.assertTrue(all(g <= a + 1e-4 for g, a in zip(found["geometric"], found["arithmetic"])))
 
     def test_features_are_the_scores_of_the_models(self):
         """Those that `score` gives, of each model alone; the whole is their mean over the length."""

@@ -19,10 +19,13 @@ constexpr int a = 1000, b = 2000;  // two models
 
 class Ensembles : public testing::Test {
  protected:
-  Ensemble of(const std::vector<std::pair<int, double>>& models) {
+  Ensemble of(const std::vector<std::pair<int, double>>& models, EnsembleMean mean = EnsembleMean::automatic,
+              SearchRule rule = SearchRule::marian) {
     std::vector<Ensemble::Member> members;
     for (const auto& [model, weight] : models) members.push_back({std::make_unique<ToyDecoding>(model), weight});
-    return {cx, std::move(members)};
+    Conventions conventions = conventions_of();
+    conventions.rule = rule;
+    return {cx, std::move(members), std::move(conventions), mean};
   }
   std::vector<std::vector<Hypothesis>> find(Ensemble models) {
     return found_by(std::move(models), {.beam_size = 3, .n_best = 3}, sentences());
@@ -62,6 +65,38 @@ TEST_F(Ensembles, ScoreByTheWeightedSumOfLogProbabilities) {
         EXPECT_NEAR(h.log_prob, weight_a * by_a + weight_b * by_b, 1e-4);
       }
   }
+}
+
+// Weights are normalised: the sum of probabilities is one.
+TEST_F(Ensembles, ScoreByTheMeanOfProbabilitiesIfAsked) {
+  for (const auto& [weight_a, weight_b] : {std::pair(0.5, 0.5), {1.0, 1.0}, {3.0, 1.0}, {0.0, 2.0}}) {
+    const auto found = find(of({{a, weight_a}, {b, weight_b}}, EnsembleMean::arithmetic));
+    const double part = weight_a / (weight_a + weight_b);
+    for (size_t i = 0; i < found.size(); ++i)
+      for (const Hypothesis& h : found[i]) {
+        Pieces source = sentences()[i].source, ids = h.ids, prefix;
+        source.push_back(eos_id);
+        if (h.length > int(ids.size())) ids.push_back(eos_id);
+        double sum = 0;
+        for (const int32_t id : ids) {
+          const double by_a = log_prob(ToyDecoding::logits(source, prefix, a), id);
+          const double by_b = log_prob(ToyDecoding::logits(source, prefix, b), id);
+          sum += std::log(part * std::exp(by_a) + (1 - part) * std::exp(by_b));
+          prefix.push_back(id);
+        }
+        EXPECT_NEAR(h.log_prob, sum, 1e-4);
+        EXPECT_NEAR(h.by_model[0], log_prob_of(sentences()[i].source, h, a), 1e-4);
+      }
+  }
+}
+
+TEST_F(Ensembles, KeepTheMeanOfTheirProgram) {
+  const std::vector<std::pair<int, double>> both = {{a, 0.5}, {b, 0.5}};
+  const auto found = [&](EnsembleMean mean, SearchRule rule) { return find(of(both, mean, rule)); };
+  for (const SearchRule rule : {SearchRule::marian, SearchRule::huggingface, SearchRule::ctranslate2})
+    EXPECT_EQ(found(EnsembleMean::automatic, rule), found(EnsembleMean::geometric, rule));
+  EXPECT_EQ(found(EnsembleMean::automatic, SearchRule::fairseq), found(EnsembleMean::arithmetic, SearchRule::fairseq));
+  EXPECT_NE(found(EnsembleMean::geometric, SearchRule::fairseq), found(EnsembleMean::arithmetic, SearchRule::fairseq));
 }
 
 TEST_F(Ensembles, OfOneModelWithItselfFindWhatItFinds) {

@@ -70,12 +70,13 @@ TEST_F(TextTranslatorTest, TranslatesAsTheCommandDoes) {
   align_text(alignment);
   const std::vector<TextTranslatorOptions> all = {
       {.models = {model, second}, .weights = {0.3, 0.9}, .search = {.beam_size = 2}},
+      {.models = {model, second}, .ensemble_mean = EnsembleMean::arithmetic},
       {.models = {model}, .precision = Precision::int8, .search = {.max_length_add = 5}},
       {.models = {model}, .shortlist = shortlist, .search = {.normalize = 0, .max_length_add = 5}},
       {.models = {model}, .search = {.beam_size = 1, .sampling = Sampling::full, .seed = 3}}};
   for (const TextTranslatorOptions& o : all) {
     TranslateCommandOptions command;
-    static_cast<EnsembleOptions&>(command) = {o.models, o.weights, o.precision, o.shortlist};
+    static_cast<EnsembleOptions&>(command) = {o.models, o.weights, o.ensemble_mean, o.precision, o.shortlist};
     static_cast<SearchOptions&>(command) = o.search;
     command.input = folder.make("in", lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n");
     command.output = folder / "out";
