@@ -156,6 +156,11 @@ std::vector<Flag<O>> run_flags() {
        .value = "FILE",
        .group = group,
        .help = "restrict translations to the pieces that this shortlist lists for the source; for one model"},
+      {.name = "glossary",
+       .field = &O::glossary,
+       .value = "FILE",
+       .group = group,
+       .help = "terminology whose translations must occur, as in translate; for one model"},
       tokens_in_flight_flag<O>(group),
       cpu_threads_flag<O>(group),
       devices_flag<O>(group),
@@ -169,6 +174,8 @@ void check(O& o, const Given&, Findings& findings) {
   findings.attempt([&] { model_specs(o); });
   check_vocabs(o, findings);
   findings.expect(o.models.size() < 2 || o.shortlist.empty(), "--shortlist is for one model, --model names {}",
+                  o.models.size());
+  findings.expect(o.models.size() < 2 || o.glossary.empty(), "--glossary is for one model, --model names {}",
                   o.models.size());
   findings.attempt([&] { validate(static_cast<const SearchOptions&>(o)); });
 }

@@ -20,12 +20,14 @@ void report(const TranslatedLines& lines, double seconds) {
   if (lines.beyond_training > 1)
     log_warning("{} lines are longer, in pieces, than any sentence that the model was trained on",
                 grouped(lines.beyond_training));
+  if (lines.lacking > 1)
+    log_warning("The translations of {} lines do not contain all their required phrases", grouped(lines.lacking));
 }
 
 // Rank 0 reads and writes; the others have no `in`.
 void translate(const TranslateCommandOptions& options, LineReader* in, const Backend& device, Communicator& ranks) {
   const LoadedEnsemble ensemble(options, device);
-  Translator translator(ensemble.models(), ensemble.vocabularies(), options, options, ensemble.shortlist(),
+  Translator translator(ensemble.models(), ensemble.vocabularies(), options, options, ensemble.lexicons(),
                         searches_on(device));
   if (!in) return void(translate_on_ranks(ranks, translator, options, options, nullptr));
   LineWriter out(options.output);  // truncated only now, after all other errors

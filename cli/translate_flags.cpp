@@ -72,8 +72,21 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::force_decode,
        .group = group,
        .help = "force each translation to begin with a prefix: the text after the first tab of its line; further tabs "
-               "count as "
-               "spaces"},
+               "count as spaces, except with --constraints"},
+      {.name = "constraints",
+       .field = &O::constraints,
+       .value = "HOW",
+       .group = group,
+       .help =
+           "lexical constraints: each translation must contain the phrases that follow its line, each behind a tab; "
+           "with --force-decode the first field is the prefix; ordered: in this order; without a value: unordered",
+       .implicit = "unordered"},
+      {.name = "glossary",
+       .field = &O::glossary,
+       .value = "FILE",
+       .group = group,
+       .help = "terminology: lines of a term of the source, a tab and its translation, which must occur in the "
+               "translation of every line that contains the term (docs/search.md)"},
       {.name = "n-best",
        .field = n_best_field(),
        .value = "N",
@@ -319,6 +332,21 @@ void read_shortlist(O& o) {
   if (words.size() > 3) limits.threshold = float(number_of<double>("shortlist FILE", words[3], {0, 1}));
 }
 
+void check_phrases(const O& o, Findings& findings) {
+  const bool constraints = o.constraints != LineConstraints::none;
+  if (o.sampling != Sampling::none && (constraints || !o.glossary.empty()))
+    findings.add(
+        Error(fmt::format("--output-sampling contradicts --{}: only a search makes translations contain phrases",
+                          constraints ? "constraints" : "glossary"),
+              "leave --output-sampling out"));
+  findings.expect(
+      o.constraints != LineConstraints::ordered || o.glossary.empty(),
+      "--constraints ordered and --glossary: the terms of a glossary have no order; give --constraints alone");
+  findings.expect(o.glossary != "-" || o.input != "-", "--glossary - and --input - both read stdin: name a file");
+  findings.expect(!o.no_spm_encode || o.glossary.empty(),
+                  "--no-spm-encode and --glossary: a glossary is for text that is not split into pieces");
+}
+
 void check(O& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = backend_names(o.devices, o.fast_math); });
   findings.attempt([&] { validate(static_cast<const EnsembleOptions&>(o)); });
@@ -329,6 +357,7 @@ void check(O& o, const Given& given, Findings& findings) {
   check_sampling(o, given, findings);
   findings.expect(o.n_best == 0 || !o.scores,
                   "--scores and --n-best: give one; n-best lists already contain the scores");
+  check_phrases(o, findings);
   findings.attempt([&] { validate(static_cast<const SearchOptions&>(o)); });
 }
 

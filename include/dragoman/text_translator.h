@@ -17,7 +17,8 @@ struct TextTranslatorOptions {
   std::vector<double> weights = {};      // of several models; empty: they count equally
   EnsembleMean ensemble_mean = EnsembleMean::automatic;
   Precision precision = Precision::automatic;
-  std::string shortlist = {};            // file of `dragoman align` or of Marian; empty: all pieces are allowed
+  std::string glossary = {};   // file of terms whose translations must occur: `translate --glossary`; empty: none
+  std::string shortlist = {};  // file of `dragoman align` or of Marian; empty: all pieces are allowed
   std::vector<std::string> vocabs = {};  // for models of other programs, if no file beside them names them
   std::string source_lang = {};          // for multilingual models; empty: as stored in the model
   std::string target_lang = {};
@@ -40,7 +41,8 @@ struct TranslatedText {
 struct TranslationRequest {
   std::string text = {};  // one line: a line break in it is read as a blank
   SearchOptions search = {};
-  std::string prefix = {};  // how the translation begins
+  std::string prefix = {};                // how the translation begins
+  std::vector<std::string> phrases = {};  // that it must contain, if the search finds a way; not with sampling
   bool scores = true;  // compute log-probabilities and scores, and give the pieces; without, there are no pieces, the
                        // numbers are undefined, and greedy search is faster
   /// Receives the beginning of the best translation each time more of it is decided; see docs/embedding.md. Must not

@@ -12,9 +12,16 @@ namespace {
 
 constexpr int no_node = -1;
 
-// A forced prefix is never truncated.
+// A forced prefix is never truncated, and there is room for the phrases.
 int limit_of(const SearchOptions& options, const Sentence& sentence) {
-  return std::max(length_limit(options, int(sentence.source.size())), int(sentence.prefix.size()) + 1);
+  const size_t least = sentence.prefix.size() + sentence.phrases.pieces() + 1;
+  return std::max(length_limit(options, int(sentence.source.size())), int(least));
+}
+
+// Of equal candidates the lower hypothesis and id.
+bool is_better(const auto& a, const auto& b) {
+  if (a.log_prob != b.log_prob) return a.log_prob > b.log_prob;
+  return a.parent != b.parent ? a.parent < b.parent : a.next->id < b.next->id;
 }
 
 // The ids of pieces that are never predicted, in ascending order.
@@ -46,8 +53,22 @@ Constraints constraints_of(const SearchOptions& options, const Sentence& sentenc
 
 }  // namespace
 
+int beam_width(const SearchOptions& options, const Sentence& sentence) {
+  constexpr size_t most_groups = 64;
+  return options.beam_size + int(std::min(sentence.phrases.pieces(), most_groups));
+}
+
+void drop_impossible(Phrases& phrases, const SearchOptions& options, const Conventions& conventions) {
+  if (phrases.empty()) return;
+  std::vector<int32_t> never = never_predicted(conventions, options.allow_unk);
+  never.insert(never.end(), {conventions.special.unk, conventions.special.eos});
+  std::erase_if(phrases.all,
+                [&](const Phrase& phrase) { return std::ranges::find_first_of(phrase, never) != phrase.end(); });
+}
+
 Beam::Beam(const SearchOptions& options, const Sentence& sentence, const Conventions& conventions)
     : options_(&options),
+      beam_(size_t(beam_width(options, sentence))),
       eos_(conventions.special.eos),
       rule_(ending_rule(options, conventions)),
       given_(int(conventions.frames.target.before.size())),
@@ -55,7 +76,7 @@ Beam::Beam(const SearchOptions& options, const Sentence& sentence, const Convent
       constraints_(constraints_of(options, sentence, conventions, rule_, limit_)),
       stateful_(std::ranges::any_of(
           constraints_, &Constraint::stateful, [](const auto& c) -> auto& { return *c; })),
-      same_for_all_(!stateful_ &&
+      same_for_all_(!stateful_ && sentence.phrases.empty() &&
                     std::ranges::none_of(
                         constraints_, &Constraint::depends_on_tokens, [](const auto& c) -> auto& { return *c; })),
       draw_{uint32_t(sentence.line), uint32_t(sentence.line >> 32 ^ sentence.segment << 16), 0, 0} {
@@ -63,6 +84,9 @@ Beam::Beam(const SearchOptions& options, const Sentence& sentence, const Convent
   for (const auto& constraint : constraints_)
     if (stateful_) states.push_back(constraint->begin());
   live_.push_back({-1, -1, 0, no_node, std::move(states)});
+  if (sentence.phrases.empty()) return;
+  phrases_.emplace(sentence.phrases);
+  node_phrases_.push_back(phrases_->begin());
 }
 
 Beam::Width Beam::width() const {
@@ -85,10 +109,12 @@ std::vector<RowRequest> Beam::requests() const {
     if (!allowed || !same_for_all_) allowed = std::make_shared<const Allowed>(this->allowed(l));
     PhiloxCounter draw = draw_;
     draw[2] = uint32_t(length_), draw[3] = uint32_t(requests.size());
+    std::vector<int32_t> required = this->required(l, *allowed);
     requests.push_back({.allowed = allowed,
-                        .positions = int(positions),
+                        .positions = int(positions + required.size()),
                         .share = std::max(1, int(positions / live_.size())),
-                        .draw = draw});
+                        .draw = draw,
+                        .required = std::move(required)});
   }
   return requests;
 }
@@ -98,15 +124,36 @@ Allowed Beam::allowed(const Live& hypothesis) const {
   Allowed allowed;
   for (size_t i = 0; i < constraints_.size(); ++i) {
     allowed.narrow(constraints_[i]->next(stateful_ ? hypothesis.states[i] : 0, past));
-    if (constraints_[i]->decides(past)) break;
+    if (constraints_[i]->decides(past)) return allowed;
   }
+  if (!lacks_phrases(hypothesis)) return allowed;
+  allowed.narrow({.ids = {eos_}});
+  for (const int32_t id : phrases_->next(phrases_of(hypothesis)))
+    if (!allowed.only) std::erase(allowed.ids, id);
   return allowed;
 }
 
-std::vector<Constraint::State> Beam::advanced(const Live& parent, int32_t token) const {
+std::vector<int32_t> Beam::required(const Live& hypothesis, const Allowed& allowed) const {
+  if (!phrases_) return {};
+  std::vector<int32_t> ids = phrases_->next(phrases_of(hypothesis));
+  std::erase_if(ids, [&](int32_t id) { return !allowed.contains(id); });
+  return ids;
+}
+
+Beam::Live Beam::continued(const Candidate& candidate, int node) const {
+  const Live& parent = live_[size_t(candidate.parent)];
+  const int32_t token = candidate.next->id;
   std::vector<Constraint::State> states = parent.states;
   for (size_t i = 0; i < states.size(); ++i) states[i] = constraints_[i]->advance(states[i], token);
-  return states;
+  return {candidate.parent, token, candidate.log_prob, node, std::move(states)};
+}
+
+const RequiredPhrases::State& Beam::phrases_of(const Live& hypothesis) const {
+  return node_phrases_[size_t(hypothesis.node - no_node)];
+}
+
+bool Beam::lacks_phrases(const Live& hypothesis) const {
+  return phrases_ && !phrases_->complete(phrases_of(hypothesis));
 }
 
 std::vector<int32_t> Beam::pieces(int node) const {
@@ -124,12 +171,30 @@ std::vector<Beam::Candidate> Beam::best_candidates(std::span<const std::vector<C
     for (const Continuation& c : continuations[i])
       all.push_back({live_[i].log_prob + (costs_nothing() ? 0 : c.log_prob), int(i), &c});
   const size_t compared = std::min(all.size(), width().candidates);
-  std::partial_sort(all.begin(), all.begin() + compared, all.end(), [](const Candidate& a, const Candidate& b) {
-    if (a.log_prob != b.log_prob) return a.log_prob > b.log_prob;
-    return a.parent != b.parent ? a.parent < b.parent : a.next->id < b.next->id;
-  });
+  if (phrases_)
+    deal_out(all);
+  else
+    std::partial_sort(all.begin(), all.begin() + compared, all.end(), is_better<Candidate, Candidate>);
   all.resize(compared);
   return all;
+}
+
+// The best candidate of each group, that with the most pieces of phrases first; then the second best of each.
+void Beam::deal_out(std::vector<Candidate>& candidates) const {
+  struct Grouped {
+    Candidate candidate;
+    int group, rank;  // pieces of phrases, position in the group
+  };
+  std::vector<Grouped> grouped;
+  for (const Candidate& c : candidates)
+    grouped.push_back({c, phrases_->progress(phrases_->advance(phrases_of(live_[size_t(c.parent)]), c.next->id)), 0});
+  std::ranges::sort(grouped, [](const Grouped& a, const Grouped& b) {
+    return a.group != b.group ? a.group > b.group : is_better(a.candidate, b.candidate);
+  });
+  for (size_t i = 1; i < grouped.size(); ++i)
+    grouped[i].rank = grouped[i].group == grouped[i - 1].group ? grouped[i - 1].rank + 1 : 0;
+  std::ranges::stable_sort(grouped, {}, &Grouped::rank);
+  std::ranges::transform(grouped, candidates.begin(), &Grouped::candidate);
 }
 
 // The tokens without those given before the translation and without its end.
@@ -158,7 +223,7 @@ void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
   invariant(continuations.size() == live_.size() && !live_.empty(),
             "expected a list of continuations for each live hypothesis");
   for (size_t i = 0; i < live_.size(); ++i)
-    if (continuations[i].empty()) end(live_[i].node, live_[i].log_prob);
+    if (continuations[i].empty()) end(live_[i].node, live_[i].log_prob, lacks_phrases(live_[i]));
   const auto candidates = best_candidates(continuations);
   if (candidates.empty()) return live_.clear();
   const Width width = this->width();
@@ -171,14 +236,17 @@ void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
     const Candidate& c = candidates[rank];
     const bool ends = c.next->id == eos_;
     if (ends ? rank >= width.ending : next.size() == width.live) continue;
-    nodes_.push_back({live_[c.parent].node, c.next->id, c.next->log_prob, c.next->by_model});
+    const Live& parent = live_[size_t(c.parent)];
+    nodes_.push_back({parent.node, c.next->id, c.next->log_prob, c.next->by_model});
     if (free) nodes_.back().log_prob = 0, std::ranges::fill(nodes_.back().by_model, 0.0f);
+    if (phrases_) node_phrases_.push_back(phrases_->advance(phrases_of(parent), c.next->id));
     const int node = int(nodes_.size()) - 1;
     if (ends)
-      end(node, c.log_prob);
+      end(node, c.log_prob, lacks_phrases(parent));
     else
-      next.push_back({c.parent, c.next->id, c.log_prob, node, advanced(live_[size_t(c.parent)], c.next->id)});
+      next.push_back(continued(c, node));
   }
+  if (phrases_) std::ranges::stable_sort(next, std::greater(), &Live::log_prob);
   best_ended_ |= candidates[0].next->id == eos_;
   live_ = std::move(next);
   if (length_ == limit_) return end_all();
@@ -199,16 +267,18 @@ bool Beam::can_improve() const {
   return score_bound(*options_, live_[0].log_prob, length_, limit_) > ended_[wanted() - 1].score;
 }
 
-void Beam::end(int node, double log_prob) {
+void Beam::end(int node, double log_prob, bool lacks) {
   if (rule_.keeps_first && ended_.size() == beam()) return;
   const int length = std::max(1, length_);
-  const Ended e{score(*options_, log_prob, length), log_prob, node, length};
-  const auto worse = [](double score, const Ended& other) { return score > other.score; };
-  ended_.insert(std::upper_bound(ended_.begin(), ended_.end(), e.score, worse), e);
+  const Ended e{score(*options_, log_prob, length), log_prob, node, length, lacks};
+  const auto ranks_before = [](const Ended& e, const Ended& other) {
+    return e.lacks != other.lacks ? other.lacks : e.score > other.score;
+  };
+  ended_.insert(std::upper_bound(ended_.begin(), ended_.end(), e, ranks_before), e);
 }
 
 void Beam::end_all() {
-  for (const Live& l : live_) end(l.node, l.log_prob);
+  for (const Live& l : live_) end(l.node, l.log_prob, lacks_phrases(l));
   live_.clear();
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "decode/continuation.h"
 #include "decode/options.h"
+#include "decode/required_phrases.h"
 #include "decode/search_rule.h"
 
 namespace dragoman {
@@ -15,7 +17,15 @@ struct Sentence {
   std::vector<int32_t> prefix = {};  // forced beginning of the translation
   uint64_t line = 0, segment = 0;    // keys of random draws: line of the input, segment of a long line
   Constraints constraints = {};      // in addition to those of the options
+  Phrases phrases = {};              // that the translation must contain
 };
+
+/// The most hypotheses of a sentence at once. With phrases they are more than the beam size: the hypotheses that have
+/// none of the phrases yet, those that have the first piece, and so on share the beam, and each group needs a place.
+int beam_width(const SearchOptions& options, const Sentence& sentence);
+
+/// Leaves out the phrases with pieces that are never predicted, such as <unk>: no translation contains them.
+void drop_impossible(Phrases& phrases, const SearchOptions& options, const Conventions& conventions);
 
 /// What the caller needs to know about hypotheses: only their pieces, or also their log-probabilities.
 /// Log-probabilities that neither the caller nor the search needs are 0.
@@ -37,6 +47,11 @@ struct Hypothesis {
 /// live hypothesis can still reach the n best. EndingRule describes the rules of other programs. At the length limit,
 /// and where no token may follow, live hypotheses end without </s>. Equal probabilities are ordered by hypothesis, then
 /// by id, so the result depends only on the arguments.
+///
+/// Required phrases (Post and Vilar 2018, section 3): hypotheses are grouped by the number of pieces that they have of
+/// the phrases, and the positions of the beam are dealt out to the groups in turn. The pieces that begin or continue a
+/// phrase always compete. A hypothesis ends only when it has all phrases; without them, at the length limit, it ranks
+/// after those that have them. Phrases override no_repeat_ngram, and a forced prefix overrides phrases.
 class Beam {
  public:
   /// A hypothesis to continue: `parent` is its index in live() one step before, -1 at the start.
@@ -51,9 +66,10 @@ class Beam {
   /// The options must outlive the beam.
   Beam(const SearchOptions& options, const Sentence& sentence, const Conventions& conventions = conventions_of());
 
-  const std::vector<Live>& live() const { return live_; }                  // best first; empty when the search is over
-  std::vector<RowRequest> requests() const;                                // one per live() hypothesis
-  size_t room() const { return width().live; }                             // the most that live() can have next
+  const std::vector<Live>& live() const { return live_; }  // best first; empty when the search is over
+  std::vector<RowRequest> requests() const;                // one per live() hypothesis
+  size_t room() const { return width().live; }             // the most that live() can have next
+  bool has_phrases() const { return bool(phrases_); }
   void advance(std::span<const std::vector<Continuation>> continuations);  // one list per request
   std::vector<Hypothesis> best() const;                                    // the n best finished ones, best first
   /// The beginning of the best translation, as far as it is certain: the common prefix of all hypotheses that can still
@@ -75,6 +91,7 @@ class Beam {
   struct Ended {
     double score, log_prob;
     int node, length;
+    bool lacks;  // a required phrase
   };
 
   struct Width {
@@ -86,30 +103,37 @@ class Beam {
   bool over() const;
   std::vector<Candidate> best_candidates(std::span<const std::vector<Continuation>> continuations) const;
   Allowed allowed(const Live& hypothesis) const;
-  std::vector<Constraint::State> advanced(const Live& parent, int32_t token) const;
+  std::vector<int32_t> required(const Live& hypothesis, const Allowed& allowed) const;
+  void deal_out(std::vector<Candidate>& candidates) const;
+  Live continued(const Candidate& candidate, int node) const;
   std::vector<int32_t> pieces(int node) const;
   std::vector<int32_t> translated(int node) const;
   Hypothesis hypothesis(const Ended& ended) const;
   bool can_improve() const;
-  void end(int node, double log_prob);
+  const RequiredPhrases::State& phrases_of(const Live& hypothesis) const;
+  bool lacks_phrases(const Live& hypothesis) const;
+  void end(int node, double log_prob, bool lacks);
   void end_all();
-  size_t beam() const { return size_t(options_->beam_size); }
+  size_t beam() const { return beam_; }
   size_t wanted() const { return size_t(std::max(1, options_->n_best)); }
 
   const SearchOptions* options_;
+  size_t beam_;
   int32_t eos_;
   EndingRule rule_;
   int given_;  // given tokens before the translation, whose log-probabilities do not count
   int limit_;  // maximum number of tokens, with the given ones
   Constraints constraints_;
+  std::optional<RequiredPhrases> phrases_;
   bool stateful_;      // some constraint has states
   bool same_for_all_;  // the same pieces may follow all hypotheses
   PhiloxCounter draw_;
   int length_ = 0;  // completed steps
   bool best_ended_ = false;
   std::vector<Live> live_;
-  std::vector<Node> nodes_;   // tokens of all hypotheses, each linked to its predecessor
-  std::vector<Ended> ended_;  // best first
+  std::vector<Node> nodes_;                           // tokens of all hypotheses, each linked to its predecessor
+  std::vector<RequiredPhrases::State> node_phrases_;  // of the empty hypothesis and of each node, if there are phrases
+  std::vector<Ended> ended_;                          // best first
 };
 
 }  // namespace dragoman

@@ -20,11 +20,12 @@ bool is_lack_of_memory(const std::exception& error) {
 Search::Search(Ensemble models, int64_t tokens) : models_(std::move(models)), tokens_(tokens) {}
 
 int64_t Search::tokens_of(const Waiting& w) {
-  return std::max(int64_t(w.sentence.source.size()) + 1, (int64_t{w.options->beam_size} + 1) / 2);
+  return std::max(int64_t(w.sentence.source.size()) + 1, (int64_t{beam_width(*w.options, w.sentence)} + 1) / 2);
 }
 
 Search::Ticket Search::add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed,
                            Partial partial) {
+  drop_impossible(sentence.phrases, *options, models_.conventions());
   waiting_.push_back({++last_ticket_, std::move(sentence), std::move(options), wanted, std::move(found),
                       std::move(failed), std::move(partial)});
   waiting_tokens_ += tokens_of(waiting_.back());
@@ -53,7 +54,7 @@ bool Search::admits() const {
   return active_.empty() || active_tokens_ + tokens_of(waiting_.front()) <= tokens_;
 }
 
-// Sentences that are encoded together have the same beam size.
+// Sentences that are encoded together have the same beam size, and room for the widest beam of them.
 void Search::admit() {
   if (!admits()) return;
   int64_t taken = active_tokens_;
@@ -75,7 +76,9 @@ void Search::admit(std::vector<Waiting> sentences) {
   PackedIds source;
   std::vector<int32_t> lengths;
   std::vector<std::vector<int32_t>> choices;
+  int width = 0;
   for (const Waiting& w : sentences) {
+    width = std::max(width, beam_width(*w.options, w.sentence));
     const auto sentence = models_.conventions().frames.source.around(w.sentence.source);
     source.ids.insert(source.ids.end(), sentence.begin(), sentence.end());
     lengths.push_back(int32_t(sentence.size()));
@@ -86,7 +89,7 @@ void Search::admit(std::vector<Waiting> sentences) {
             "either all sentences of a search must have a vocabulary, or none");
   int handle = 0;
   try {
-    handle = models_.add(source, sentences[0].options->beam_size, std::move(choices));
+    handle = models_.add(source, width, std::move(choices));
   } catch (const std::exception& error) {
     const bool lack = is_lack_of_memory(error);
     if (!lack && !dynamic_cast<const Error*>(&error)) throw;
@@ -100,8 +103,9 @@ void Search::admit(std::vector<Waiting> sentences) {
     active_tokens_ += tokens;
     Beam beam(*w.options, w.sentence, models_.conventions());
     auto picker = make_picker(*w.options);
-    const bool log_probs = w.wanted == Wanted::log_probs || w.options->beam_size > 1;
-    active_.push_back({w.ticket, handle++, tokens, 0, 0, std::move(w.options), log_probs, std::move(picker),
+    const int width = beam_width(*w.options, w.sentence);
+    const bool log_probs = w.wanted == Wanted::log_probs || width > 1;
+    active_.push_back({w.ticket, handle++, tokens, 0, 0, width, std::move(w.options), log_probs, std::move(picker),
                        std::move(beam), std::move(w.found), std::move(w.failed), std::move(w.partial)});
   }
 }
@@ -135,6 +139,7 @@ std::vector<int32_t> Search::vocabulary_of(const Waiting& waiting) const {
   const Conventions& conventions = models_.conventions();
   std::vector<int32_t> more = conventions.frames.target.around(waiting.sentence.prefix);
   if (waiting.options->allow_unk) more.push_back(conventions.special.unk);
+  for (const Phrase& phrase : waiting.sentence.phrases.all) more.insert(more.end(), phrase.begin(), phrase.end());
   for (const auto& constraint : waiting.sentence.constraints)
     if (auto vocabulary = constraint->vocabulary(waiting.sentence.source, more); !vocabulary.empty()) return vocabulary;
   return {};
@@ -182,7 +187,8 @@ void Search::pick(const Predictions& predictions, std::span<const RowRequest> re
 }
 
 // The device computes ahead for as long as its guess is likely to be right: while no sentence is about to begin, all
-// are searched for the best pieces, and no constraint is at work but that against the suppressed pieces.
+// are searched for the best pieces, and no constraint is at work but that against the suppressed pieces. With required
+// phrases, the beam does not take the most probable hypotheses.
 std::optional<AheadRequest> Search::ahead_request(std::span<const RowRequest> requests) const {
   if (!models_.may_step_ahead() || admits() || requests.empty()) return {};
   AheadRequest ahead{.suppressed = requests[0].allowed->ids, .end = models_.conventions().special.eos};
@@ -190,7 +196,7 @@ std::optional<AheadRequest> Search::ahead_request(std::span<const RowRequest> re
     if (r.allowed->only || r.allowed->ids != ahead.suppressed) return {};
   for (const Active& s : active_) {
     const auto& live = s.beam.live();
-    if (!s.picker->picks_best() || live.size() != s.beam.room()) return {};
+    if (!s.picker->picks_best() || s.beam.has_phrases() || live.size() != s.beam.room()) return {};
     ahead.first.push_back(s.next_row);
     ahead.compared.push_back(requests[size_t(s.next_row)].positions);
     for (const Beam::Live& l : live) ahead.log_probs.push_back(l.log_prob);
@@ -240,7 +246,7 @@ void Search::occupy_device() {
 void Search::give_up_largest() {
   auto largest = active_.begin();
   for (auto s = active_.begin(); s != active_.end(); ++s)
-    if (s->options->beam_size * s->tokens >= largest->options->beam_size * largest->tokens) largest = s;
+    if (s->width * s->tokens >= largest->width * largest->tokens) largest = s;
   if (!largest->failed) throw;
   const Failed failed = std::move(largest->failed);
   cancel(largest->ticket);

@@ -74,6 +74,7 @@ class Search {
     int64_t tokens;  // its share of the budget
     int first_row;   // of its live hypotheses in the last step
     int next_row;    // … and in the current step
+    int width;       // beam_width()
     Options options;
     bool log_probs;
     std::unique_ptr<const Picker> picker;

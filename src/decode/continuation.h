@@ -20,6 +20,7 @@ struct RowRequest {
   int positions;                           // free in the beam, for the continuations of all hypotheses of the sentence
   int share;                               // this hypothesis's equal share of the positions
   PhiloxCounter draw;                      // of the first random draw; later ones increment its last number
+  std::vector<int32_t> required = {};      // allowed ids that are needed too, whether probable or not; not for sampling
 };
 
 }  // namespace dragoman

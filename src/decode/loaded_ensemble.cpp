@@ -59,6 +59,7 @@ LoadedEnsemble::LoadedEnsemble(const EnsembleOptions& options, const Backend& de
   if (!options.shortlist.empty())
     shortlist_ =
         open_shortlist(options.shortlist, options.shortlist_limits, vocabularies().source, vocabularies().target);
+  if (!options.glossary.empty()) glossary_.emplace(options.glossary, vocabularies().target);
 }
 
 void LoadedEnsemble::add(const std::string& path, const EnsembleOptions& options, const Backend& device) {

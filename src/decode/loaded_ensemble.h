@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "decode/lexicons.h"
 #include "decode/options.h"
 #include "decode/searches.h"
 #include "io/load_model.h"
@@ -10,19 +11,19 @@
 
 namespace dragoman {
 
-/// The loaded models of an ensemble and their shortlist. Memory: the packed weights. Threads may read concurrently, but
-/// the context of each model is for one thread at a time.
+/// The loaded models of an ensemble, their shortlist and their glossary. Memory: the packed weights. Threads may read
+/// concurrently, but the context of each model is for one thread at a time.
 class LoadedEnsemble {
  public:
   /// Logs a notice if int8 will be slow. Error for files that are not models, for different vocabularies, for a
-  /// precision that the device does not support, for a shortlist for other vocabularies, and for a shortlist with a
-  /// model trained with --copy.
+  /// precision that the device does not support, for a shortlist for other vocabularies, for a shortlist with a model
+  /// trained with --copy, and for a glossary that is none.
   LoadedEnsemble(const EnsembleOptions& options, const Backend& device);
   LoadedEnsemble(const LoadedEnsemble&) = delete;
 
   std::span<const TranslatingModel> models() const { return models_; }
   const Vocabularies& vocabularies() const { return loaded_[0].vocabularies; }
-  const Shortlist* shortlist() const { return shortlist_ ? &*shortlist_ : nullptr; }  // null: all pieces are allowed
+  Lexicons lexicons() const { return {shortlist_ ? &*shortlist_ : nullptr, glossary_ ? &*glossary_ : nullptr}; }
 
  private:
   void add(const std::string& path, const EnsembleOptions& options, const Backend& device);
@@ -33,6 +34,7 @@ class LoadedEnsemble {
   std::deque<Context> contexts_;
   std::vector<TranslatingModel> models_;
   std::optional<Shortlist> shortlist_;
+  std::optional<Glossary> glossary_;
 };
 
 }  // namespace dragoman

@@ -35,6 +35,7 @@ struct EnsembleOptions {
   std::vector<double> weights;      // of the models; empty: they count equally
   EnsembleMean mean = EnsembleMean::automatic;
   Precision precision = Precision::automatic;
+  std::string glossary;                  // file of terms whose translations must occur; empty: none
   std::string shortlist;                 // file of `dragoman align` or of Marian; empty: all pieces are allowed
   ShortlistLimits shortlist_limits;      // of a table of translations
   std::vector<std::string> vocabs;       // of other programs' models, if no file beside them names them
@@ -59,6 +60,16 @@ void validate(const SearchOptions& options);
 /// Throws Error for weights that do not match the models, and for a precision that there is not.
 void validate(const EnsembleOptions& options);
 
+/// Whether a line names, behind tabs, phrases that must occur in its translation, and whether in this order.
+enum class LineConstraints { none, unordered, ordered };
+
+inline std::span<const EnumName<LineConstraints>> enum_names(LineConstraints) {
+  static constexpr EnumName<LineConstraints> names[] = {{LineConstraints::none, "none"},
+                                                        {LineConstraints::unordered, "unordered"},
+                                                        {LineConstraints::ordered, "ordered"}};
+  return names;
+}
+
 /// How lines are read, translated and written.
 struct TranslateOptions {
   int64_t mini_batch_words = 0;      // source tokens in flight in a search; 0: as many as suit the backend
@@ -67,9 +78,13 @@ struct TranslateOptions {
   int max_length = 1000;             // pieces; longer lines are translated in segments
   bool no_spm_encode = false;        // the input already consists of pieces separated by spaces
   bool force_decode = false;         // text after a tab is the forced beginning of the translation
-  bool scores = false;               // write a log-probability before each translation
-  bool word_scores = false;          // write log-probabilities of the tokens after each translation
-  AlignmentStyle alignment;          // write the alignment of source and target tokens after each translation
+  LineConstraints constraints = LineConstraints::none;  // phrases come after the forced beginning, if there is one
+  bool scores = false;                                  // write a log-probability before each translation
+  bool word_scores = false;                             // write log-probabilities of the tokens after each translation
+  AlignmentStyle alignment;  // write the alignment of source and target tokens after each translation
+
+  /// Whether a line is a source and, after tabs, more.
+  bool has_fields() const { return force_decode || constraints != LineConstraints::none; }
 
   /// mini_batch_words, or if it is 0: 640 on a CPU, as more would not fit the caches of a core; 4,096 on a GPU.
   int64_t tokens_in_flight(const Backend& backend) const;

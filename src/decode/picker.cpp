@@ -28,7 +28,7 @@ std::unique_ptr<const Picker> make_picker(const SearchOptions& options) {
 }
 
 PredictionRequest Picker::request(std::span<const RowRequest> requests) const {
-  const auto lists = [](const RowRequest& r) { return r.allowed->only; };
+  const auto lists = [](const RowRequest& r) { return r.allowed->only || !r.required.empty(); };
   return {.best = best_count(requests), .all = needs_all_scores() || std::ranges::any_of(requests, lists)};
 }
 
@@ -40,6 +40,9 @@ void Picker::pick(const Predictions& predictions, int64_t row, const RowRequest&
   size_t next = 0;  // index among the best pieces: most pickers choose in their order
   for (const int32_t id : forced ? best_allowed(predictions, row, allowed, 1) : choose(predictions, row, request))
     picked.push_back({id, predictions.log_prob(row, id, next), predictions.by_model(row, id)});
+  for (const int32_t id : request.required)
+    if (std::ranges::find(picked, id, &Continuation::id) == picked.end() && predictions.allows(row, id))
+      picked.push_back({id, predictions.log_prob(row, id, next), predictions.by_model(row, id)});
 }
 
 std::vector<int32_t> best_allowed(const Predictions& predictions, int64_t row, const Allowed& allowed, size_t count) {

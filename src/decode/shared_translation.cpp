@@ -63,7 +63,7 @@ TranslatedLines translate_on_ranks(Communicator& ranks, Translator& translator, 
                                    const SearchOptions& search, const SharedFiles* files) {
   if (ranks.size() == 1) {
     const int64_t lines = translator.translate(files->in, files->out, files->written);
-    return {lines, translator.beyond_training()};
+    return {lines, translator.beyond_training(), translator.lacking()};
   }
   int64_t lines = 0;
   Rounds rounds;
@@ -82,7 +82,8 @@ TranslatedLines translate_on_ranks(Communicator& ranks, Translator& translator, 
     };
   share_work(ranks, files ? &rounds : nullptr,
              [&](const Share& share) { return translated(translator, share, options, search); });
-  return {lines, sum_over_ranks(ranks, translator.beyond_training())};
+  const int64_t beyond_training = sum_over_ranks(ranks, translator.beyond_training());
+  return {lines, beyond_training, sum_over_ranks(ranks, translator.lacking())};
 }
 
 }  // namespace dragoman

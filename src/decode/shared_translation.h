@@ -11,9 +11,10 @@ struct SharedFiles {
   std::function<void(int64_t lines)> written = {};  // receives the number of lines written so far
 };
 
-/// Numbers of lines: all, and those longer than any training sentence of a model.
+/// Numbers of lines: all, those longer than any training sentence of a model, and those whose translations lack a
+/// required phrase.
 struct TranslatedLines {
-  int64_t all = 0, beyond_training = 0;
+  int64_t all = 0, beyond_training = 0, lacking = 0;
 };
 
 /// Translates a file on all ranks, which call it together with the same models and options: rank 0 reads the available

@@ -3,7 +3,7 @@
 namespace dragoman {
 
 bool TextInput::next(std::string& text, bool& more) {
-  if (!options_.force_decode) return lines_.next_segment(text, longest_chunk, more);
+  if (!options_.has_fields()) return lines_.next_segment(text, longest_chunk, more);
   more = false;
   return lines_.next(text);
 }

@@ -7,8 +7,8 @@
 
 namespace dragoman {
 
-/// Reads lines to translate. Lines longer than a mebibyte come in chunks, but not with `force_decode`: the forced
-/// beginning of the translation is at the end of the line, so such a line is read as a whole.
+/// Reads lines to translate. Lines longer than a mebibyte come in chunks, but not with `force_decode` or `constraints`:
+/// what they say of the translation is at the end of the line, so such a line is read as a whole.
 class TextInput {
  public:
   static constexpr size_t longest_chunk = size_t{1} << 20;  // bytes
@@ -20,7 +20,7 @@ class TextInput {
   /// that must be read as a whole and exceeds LineReader::longest_line bytes.
   bool next(std::string& text, bool& more);
   /// Whether next() returns without blocking.
-  bool ready() { return lines_.ready(options_.force_decode ? LineReader::longest_line : longest_chunk); }
+  bool ready() { return lines_.ready(options_.has_fields() ? LineReader::longest_line : longest_chunk); }
 
   /// The chunks of the next line; none at the end. Error if the line exceeds LineReader::longest_line bytes.
   std::vector<std::string> next_line();

@@ -43,15 +43,6 @@ Wanted wanted(const TranslateOptions& options, const SearchOptions& search) {
   return shown ? Wanted::log_probs : Wanted::pieces;
 }
 
-// A copy of leading_tags().
-std::vector<int32_t> tags_of(const Vocabulary& vocabulary, std::span<const int32_t> source) {
-  const auto tags = leading_tags(vocabulary, source);
-  return {tags.begin(), tags.end()};
-}
-
-// Not every vocabulary ignores all of these characters.
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == std::string_view::npos; }
-
 // Calls f(i) for each i in [0, n), on several threads if waking them is worth it: on a GPU, they sleep between steps.
 template <class F>
 void for_each_text(int64_t n, const F& f) {
@@ -63,14 +54,14 @@ void for_each_text(int64_t n, const F& f) {
 }  // namespace
 
 Translator::Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
-                       const TranslateOptions& options, const SearchOptions& search, const Shortlist* shortlist,
-                       int searches)
+                       const TranslateOptions& options, const SearchOptions& search, Lexicons lexicons, int searches)
     : vocabularies_(vocabularies),
       options_(options),
       search_options_(std::make_shared<const SearchOptions>(search)),
       models_(models.size()),
       first_(models[0]),
-      shortlist_(shortlist ? limited_to(*shortlist) : nullptr),
+      shortlist_(lexicons.shortlist ? limited_to(*lexicons.shortlist) : nullptr),
+      glossary_(lexicons.glossary),
       longest_segment_(longest_segment(options_, models)),
       searches_(searches, models, options_.tokens_in_flight(models[0].cx->backend), options_.search_memory),
       longest_source_(longest_trained(models)) {
@@ -79,7 +70,7 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
 
 Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
                        const SearchOptions& search, int searches)
-    : Translator(std::array{TranslatingModel{&cx, &model}}, vocabularies, options, search, nullptr, searches) {}
+    : Translator(std::array{TranslatingModel{&cx, &model}}, vocabularies, options, search, {}, searches) {}
 
 std::vector<std::string> Translator::translate(std::span<const std::string> lines) {
   std::vector<std::string> texts;
@@ -158,21 +149,11 @@ std::vector<Translator::Chunk> Translator::next_chunks(const Flow& flow) const {
   return chunks;
 }
 
-void Translator::encode_chunk(Chunk& chunk) const {
-  clean_utf8(chunk.text);
-  std::string_view source = chunk.text, prefix;
-  if (const size_t tab = source.find('\t'); options_.force_decode && tab != std::string::npos) {
-    prefix = source.substr(tab + 1);
-    source = source.substr(0, tab);
-  }
-  chunk.source = ids_of(vocabularies_.source, source);
-  chunk.prefix = ids_of(vocabularies_.target, prefix);
-}
-
 void Translator::take(Chunk chunk) {
   const bool more = chunk.more;
   auto sentences = sentences_of(std::move(chunk));
   texts_.push_back({.more = more,
+                    .line = line_,
                     .search = search_options_,
                     .wanted = wanted(options_, *search_options_),
                     .alignment = options_.alignment});
@@ -183,17 +164,27 @@ void Translator::take(Chunk chunk) {
 Translator::Ticket Translator::submit(TextRequest request, Done done, Failed failed) {
   validate(request.search);
   if (request.alignment) require_cross_attention(first_.model->config());
+  require(request.search.sampling == Sampling::none || (request.phrases.empty() && !glossary_),
+          "sampling cannot make translations contain phrases, as the search for the best translation can");
   for (std::string* text : {&request.text, &request.prefix, &request.language}) clean_utf8(*text);
   auto source = ids_of(vocabularies_.source, request.text);
-  const auto told = tags_of(vocabularies_.source, ids_of(vocabularies_.source, request.language));
-  const bool adds_tags = begin_with(told, source);
-  auto sentences = segments_of(source, ids_of(vocabularies_.target, request.prefix), request.line, 0);
+  const auto names_language = ids_of(vocabularies_.source, request.language);
+  const auto told = leading_tags(vocabularies_.source, names_language);
+  const bool adds_tags = begin_with({told.begin(), told.end()}, source);
+  Phrases phrases;
+  for (std::string& text : request.phrases) {
+    clean_utf8(text);
+    if (Phrase found = phrase(text); !found.empty()) phrases.all.push_back(std::move(found));
+  }
+  auto sentences =
+      segments_of(source, ids_of(vocabularies_.target, request.prefix), std::move(phrases), request.line, 0);
+  if (glossary_) require_terms(glossary_->find(request.text), request.text, adds_tags, sentences);
   for (Sentence& sentence : sentences) sentence.constraints = request.constraints;
   Text text{.search = std::make_shared<const SearchOptions>(request.search),
             .wanted = request.wanted,
             .alignment = {request.alignment ? AlignmentStyle::hard : AlignmentStyle::none},
             .partial = std::move(request.partial)};
-  if (request.alignment && !options_.no_spm_encode && !is_blank(request.text))
+  if (request.alignment && !options_.no_spm_encode && !source.empty())
     text.ranges = ranges_of(request.text, sentences, adds_tags);
   auto pending = std::make_unique<Pending>(Pending{std::move(text), std::move(done), std::move(failed)});
   const Ticket ticket = ++last_ticket_;
@@ -245,10 +236,13 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
   text.found.resize(sentences.size());
   text.tickets.reserve(sentences.size());
   text.on = &searches_.next();
+  if (std::ranges::any_of(sentences, [](const Sentence& s) { return !s.phrases.empty(); }))
+    for (const Sentence& sentence : sentences) text.phrases.push_back(sentence.phrases);
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (shortlist_) sentences[i].constraints.push_back(shortlist_);
     if (text.alignment.kind != AlignmentStyle::none) text.sources.push_back(sentences[i].source);
     const auto found = [&text, i](std::vector<Hypothesis> best) {
+      if (!text.phrases.empty()) text.lacks |= !RequiredPhrases(text.phrases[i]).are_in(best[0].ids);
       text.found[i] = std::move(best);
       --text.unfinished;
     };
@@ -275,58 +269,6 @@ Search::Partial Translator::report_beginning(Text& text, size_t sentence) const 
   };
 }
 
-std::vector<Sentence> Translator::sentences_of(Chunk chunk) {
-  auto& ids = chunk.source;
-  if (segment_ == 0) tags_ = tags_of(vocabularies_.source, ids);
-  begin_with(tags_, ids);
-  auto sentences = segments_of(ids, std::move(chunk.prefix), line_, segment_);
-  if (sentences.size() > 1) warn_of_segments(ids.size());
-  warn_of_length(std::min(ids.size(), size_t(longest_segment_)));
-  segment_ += sentences.size();
-  return sentences;
-}
-
-std::vector<Sentence> Translator::segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix,
-                                              uint64_t line, uint64_t first_segment) const {
-  auto segments = split_long(vocabularies_.source, source, longest_segment_);
-  if (segments.empty() && !prefix.empty()) segments.emplace_back();
-  std::vector<Sentence> sentences;
-  for (auto& segment : segments) sentences.push_back({std::move(segment), {}, line, first_segment++});
-  if (!sentences.empty()) sentences[0].prefix = std::move(prefix);
-  return sentences;
-}
-
-// Whether the source has to be told the language, which a line may name only once for all its parts.
-bool Translator::begin_with(const std::vector<int32_t>& tags, std::vector<int32_t>& source) const {
-  if (tags.empty() || source.empty() || !leading_tags(vocabularies_.source, source).empty()) return false;
-  source.insert(source.begin(), tags.begin(), tags.end());
-  return true;
-}
-
-// Tags that are added to the text, and to all segments but the first if there are several, come from nowhere in it. The
-// text may repeat them, so only the number of tokens tells whether the later segments got some (split_long).
-std::vector<ByteRange> Translator::ranges_of(std::string_view text, std::span<const Sentence> sentences,
-                                             bool adds_tags) const {
-  std::vector<ByteRange> ranges = vocabularies_.source.encode_with_offsets(text).ranges;
-  const auto tags =
-      sentences.empty() ? std::span<const int32_t>() : leading_tags(vocabularies_.source, sentences[0].source);
-  size_t tokens = 0, at = 0;
-  for (const Sentence& sentence : sentences) tokens += sentence.source.size();
-  const bool split_adds_tags = tokens > ranges.size() + (adds_tags ? tags.size() : 0);
-  for (size_t i = 0; i < sentences.size(); at += sentences[i++].source.size())
-    if (i > 0 ? split_adds_tags : adds_tags) ranges.insert(ranges.begin() + ptrdiff_t(at), tags.size(), ByteRange{});
-  invariant(sentences.empty() || ranges.size() == tokens, "each token has a range");
-  return ranges;
-}
-
-std::vector<int32_t> Translator::ids_of(const Vocabulary& vocabulary, std::string_view text) const {
-  return is_blank(text) ? std::vector<int32_t>() : encode(vocabulary, text);
-}
-
-std::vector<int32_t> Translator::encode(const Vocabulary& vocabulary, std::string_view text) const {
-  return options_.no_spm_encode ? vocabulary.encode_given_pieces(text) : vocabulary.encode(text);
-}
-
 void Translator::warn_of_length(size_t pieces) {
   if (longest_source_ == 0 || pieces <= size_t(longest_source_) || beyond_training_++ > 0) return;
   log_warning(
@@ -339,6 +281,15 @@ void Translator::warn_of_segments(size_t pieces) {
   if (std::exchange(warned_, true)) return;
   log_warning("line {} has {} pieces: lines of more than {} are split into segments", grouped(int64_t(line_) + 1),
               grouped(int64_t(pieces)), grouped(longest_segment_));
+}
+
+void Translator::warn_of_lack(uint64_t line) {
+  if (lacking_++ > 0) return;
+  log_warning(
+      "the translation of line {} does not contain all its required phrases (--glossary, --constraints): it reached "
+      "the "
+      "length limit, or the model never predicts some of their pieces",
+      grouped(int64_t(line) + 1));
 }
 
 // Writes finished translations. Returns whether some are left.
@@ -358,6 +309,7 @@ bool Translator::write_finished(const Flow& flow) {
   if (!aligns) for_each_text(std::ssize(finished), find);
   for (size_t i = 0; i < finished.size(); ++i) {
     if (aligns) find(int64_t(i));
+    if (finished[i].lacks) warn_of_lack(finished[i].line);
     flow.write(std::move(translations[i]), finished[i].more);
   }
   flow.flush();

@@ -10,6 +10,7 @@
 
 #include "base/line_reader.h"
 #include "base/line_writer.h"
+#include "decode/lexicons.h"
 #include "decode/searches.h"
 #include "decode/translation.h"
 #include "io/model_file.h"
@@ -20,7 +21,8 @@ namespace dragoman {
 struct TextRequest {
   std::string text;  // one line
   SearchOptions search = {};
-  std::string prefix = "";    // forced beginning of the translation
+  std::string prefix = "";                // forced beginning of the translation
+  std::vector<std::string> phrases = {};  // that the translation must contain, in addition to those of the glossary
   std::string language = "";  // a text that may begin with the language to translate into, if `text` names none
   Wanted wanted = Wanted::log_probs;
   bool alignment = false;        // compute the alignment of source and target tokens, also as links
@@ -38,11 +40,10 @@ class Translator {
   using Done = std::function<void(std::vector<Translation> best)>;  // n best, at least one
   using Failed = std::function<void(std::exception_ptr error)>;
 
-  /// Contexts, models, vocabularies and the optional shortlist must outlive the translator; all models share the
+  /// Contexts, models, vocabularies and lexicons must outlive the translator; all models share the
   /// vocabularies. Several searches (searches.h) are faster if there are threads for them.
   Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
-             const TranslateOptions& options, const SearchOptions& search, const Shortlist* shortlist = nullptr,
-             int searches = 1);
+             const TranslateOptions& options, const SearchOptions& search, Lexicons lexicons = {}, int searches = 1);
   Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
              const SearchOptions& search, int searches = 1);
 
@@ -68,7 +69,8 @@ class Translator {
 
   /// Queues a text with its own options. A step() calls `done`, or `failed` if there is no memory for it; other
   /// requests are not affected. Error for invalid options; if it throws, nothing has changed. The translation depends
-  /// only on the request. `request.partial` may be called in one of the engine's threads, but only during a step().
+  /// only on the request. Phrases count for the first segment of a long text. `request.partial` may be called in one of
+  /// the engine's threads, but only during a step().
   Ticket submit(TextRequest request, Done done, Failed failed);
   /// Cancels a text: none of its functions is called afterwards. False if it is already done.
   bool cancel(Ticket ticket);
@@ -83,10 +85,13 @@ class Translator {
 
   /// Number of lines so far that are longer than any training sentence of a model.
   int64_t beyond_training() const { return beyond_training_; }
+  /// Number of lines so far whose translations lack a required phrase.
+  int64_t lacking() const { return lacking_; }
 
  private:
   struct Text {  // a line, a segment of one, or a request
     bool more = false;
+    uint64_t line = 0;
     Search::Options search;
     Wanted wanted;
     AlignmentStyle alignment;
@@ -94,6 +99,8 @@ class Translator {
     std::vector<std::vector<Hypothesis>> found;  // for each
     std::vector<std::vector<int32_t>> sources;   // of each, if alignments are requested
     std::vector<ByteRange> ranges;               // of all source tokens in a request's text, likewise
+    std::vector<Phrases> phrases;                // of each sentence, if one has any
+    bool lacks = false;                          // a required phrase
     std::exception_ptr error;                    // if a sentence has failed
     Search* on = nullptr;                        // the search of its sentences
     std::vector<Search::Ticket> tickets;
@@ -112,6 +119,8 @@ class Translator {
     std::string text;
     bool more = false;
     std::vector<int32_t> source = {}, prefix = {};  // pieces
+    Phrases phrases = {};
+    std::vector<Glossary::Found> terms = {};
   };
 
   void read(const Flow& flow);
@@ -121,14 +130,18 @@ class Translator {
   void start(Text& text, std::vector<Sentence> sentences);
   Search::Partial report_beginning(Text& text, size_t sentence) const;
   std::vector<Sentence> sentences_of(Chunk chunk);
-  std::vector<Sentence> segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix, uint64_t line,
-                                    uint64_t first_segment) const;
+  std::vector<Sentence> segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix, Phrases phrases,
+                                    uint64_t line, uint64_t first_segment) const;
+  void require_terms(std::span<const Glossary::Found> terms, std::string_view text, bool adds_tags,
+                     std::span<Sentence> sentences) const;
+  Phrase phrase(std::string_view text) const;
   bool begin_with(const std::vector<int32_t>& tags, std::vector<int32_t>& source) const;
   std::vector<ByteRange> ranges_of(std::string_view text, std::span<const Sentence> sentences, bool adds_tags) const;
   std::vector<int32_t> ids_of(const Vocabulary& vocabulary, std::string_view text) const;
   std::vector<int32_t> encode(const Vocabulary& vocabulary, std::string_view text) const;
   void warn_of_length(size_t pieces);
   void warn_of_segments(size_t pieces);
+  void warn_of_lack(uint64_t line);
   bool write_finished(const Flow& flow);
   int64_t lines_at_once() const;
   void answer(Pending& request);
@@ -143,6 +156,7 @@ class Translator {
   const size_t models_;
   const TranslatingModel first_;                       // for alignments
   const std::shared_ptr<const Constraint> shortlist_;  // of every sentence; null: none
+  const Glossary* const glossary_;                     // null: none
   const int longest_segment_;                          // pieces
   Searches searches_;
   std::deque<Text> texts_;  // read but not yet written
@@ -152,6 +166,7 @@ class Translator {
   std::vector<int32_t> tags_;        // with which the line of the next text began
   const int longest_source_;         // that all models were trained on; 0: unknown
   int64_t beyond_training_ = 0;      // lines with longer sentences
+  int64_t lacking_ = 0;              // lines without all required phrases
   bool warned_ = false;              // of a line split into segments
 };
 

@@ -15,6 +15,7 @@ EnsembleOptions ensemble_of(const TextTranslatorOptions& o) {
           .weights = o.weights,
           .mean = o.ensemble_mean,
           .precision = o.precision,
+          .glossary = o.glossary,
           .shortlist = o.shortlist,
           .vocabs = o.vocabs,
           .source_lang = o.source_lang,
@@ -24,6 +25,8 @@ EnsembleOptions ensemble_of(const TextTranslatorOptions& o) {
 void check(const TextTranslatorOptions& options) {
   require(!options.models.empty(), "no model to translate with");
   require(options.max_length >= 1, "max_length is {}, expected 1 or more", options.max_length);
+  require(options.glossary.empty() || options.search.sampling == Sampling::none,
+          "a glossary is for a search: sampling cannot make translations contain its terms");
   validate(ensemble_of(options));
   validate(resolved(options.search));
 }
@@ -53,7 +56,7 @@ struct TextTranslator::State {
   auto run(const F& f) {
     const Engine::Scope scope(engine);
     if (!translator)
-      translator.emplace(ensemble.models(), ensemble.vocabularies(), translating, search, ensemble.shortlist(),
+      translator.emplace(ensemble.models(), ensemble.vocabularies(), translating, search, ensemble.lexicons(),
                          searches_on(engine.backend()));
     struct Calls {
       explicit Calls(int& running) : running(running) { ++running; }
@@ -98,6 +101,7 @@ TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done d
         {.text = std::move(request.text),
          .search = search,
          .prefix = std::move(request.prefix),
+         .phrases = std::move(request.phrases),
          .wanted = request.scores ? Wanted::log_probs : Wanted::pieces,
          .partial = std::move(request.partial)},
         [done = std::move(done), &target = state_->ensemble.vocabularies().target,

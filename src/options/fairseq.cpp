@@ -148,7 +148,7 @@ constexpr Foreign fairseq_option_rows[] = {
     {"no-early-stop no-beamable-mm print-step", no_effect, any_value},
     {"results-path", "--output names the file"},
     {"model-overrides", "the model file contains the architecture", "{}"},
-    {"constraints diverse-beam-groups diversity-rate lm-path lm-weight replace-unk match-source-len retain-dropout",
+    {"diverse-beam-groups diversity-rate lm-path lm-weight replace-unk match-source-len retain-dropout",
      "translate searches with a beam, or samples with --output-sampling", "-1,-1.0,0,0.0"},
     {"min-len", "use --min-length"},
     {"no-repeat-ngram-size", "use --no-repeat-ngram"},

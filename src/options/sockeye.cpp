@@ -96,7 +96,7 @@ constexpr Foreign sockeye_option_rows[] = {
     {"ensemble-mode",
      "--ensemble-mean geometric averages log-probabilities (log_linear), arithmetic probabilities (linear)", "",
      "translate"},
-    {"json-input", "lines are text; dragoman serve takes JSON"},
+    {"json-input", "lines are text, with --constraints also phrases behind tabs; dragoman serve takes JSON"},
     {"checkpoints", "--model names the file of a checkpoint"},
     {"strip-unknown-words prevent-unk", "translations contain the unknown piece only with --allow-unk", any_value},
 };

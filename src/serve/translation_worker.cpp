@@ -49,7 +49,7 @@ void TranslationWorker::require_memory_for_a_line() const {
   const std::string line = "a";
   try {
     Translator(ensemble_.models(), ensemble_.vocabularies(), options_, {.beam_size = 1, .max_length_add = 1},
-               ensemble_.shortlist())
+               ensemble_.lexicons())
         .translate({&line, 1});
   } catch (const OutOfMemory&) {
     throw Error(fmt::format("--search-memory {} is too little to translate even a single word",
@@ -185,7 +185,7 @@ bool TranslationWorker::ready(Lane& lane) {
   if (lane.translator) return true;
   try {
     lane.translator.emplace(ensemble_.models(), ensemble_.vocabularies(), options_, SearchOptions(),
-                            ensemble_.shortlist(), searches_on(engine_.backend()));
+                            ensemble_.lexicons(), searches_on(engine_.backend()));
     return true;
   } catch (const std::exception&) {
     while (!lane.turns.empty()) fail(lane.turns.front(), std::current_exception());

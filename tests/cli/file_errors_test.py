@@ -49,6 +49,14 @@ PROVOKED = {
     "…, line …: belongs to source line …, but follows an entry of line …; expected increasing numbers": "score -m m -t s falling --n-best",
     "…, line …: expected a tree such as (S (NP (NNS cats)) (VP (VBP sleep))), found '…'":
         "evaluate -r t -i t --metrics evalb",
+    "…, line …: has no tab, expected a term of the source, a tab and its translation": "translate -m m --glossary s",
+    "…, line …: has more than one tab, expected a term of the source, a tab and its translation":
+        "translate -m m --glossary columns",
+    "…, line …: has no term before the tab, expected …": "translate -m m --glossary no-term",
+    "…, line …: has no translation after the tab, expected …": "translate -m m --glossary no-translation",
+    "…, line …: not UTF-8": "translate -m m --glossary latin1",
+    "…, line …: '…' has another translation in line …": "translate -m m --glossary contradiction",
+    "…, line …: '…' has characters that the model's vocabulary lacks": "translate -m words --glossary queue",
     "no sentence pair is left": f"{TRAIN} -m new --max-length 1",
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",
@@ -69,6 +77,11 @@ class FileErrors(ErrorsCase):
                               ("documents.yml", "beam-size: 3\n---\nbeam-size: 4\n"), ("locked", ""),
                               ("falling", "1 ||| a ||| F0= 1\n0 ||| a ||| F0= 1\n")):
             (cls.folder / name).write_text(content, encoding="utf-8")
+        for name, content in (("no-term", "a\tb\n\tb\n"), ("no-translation", "a\t \n"), ("latin1", "caf\xe9\tb\n"),
+                              ("contradiction", "a\tb\na\tc\n"), ("queue", "house\tqueue\n")):
+            (cls.folder / name).write_text(content, encoding="latin-1")
+        cls.make("vocab train --input s t --model few --size 60 --no-byte-fallback",
+                 f"{TRAIN} -m words".replace("-v v v", "-v few few"))
         (cls.folder / "locked").chmod(0)
         (cls.folder / "folder").mkdir()
         (cls.folder / "long").write_bytes(b"m" * (17 << 20))

@@ -18,6 +18,11 @@ VALIDATE = f"{TRAIN} -m new --valid-sets s t"
 
 # message of the table: command line, run in the folder that `setUpClass` fills
 PROVOKED = {
+    "--output-sampling contradicts --…: only a search makes translations contain phrases":
+        "translate -m m --constraints --output-sampling",
+    "--constraints ordered and --glossary: …": "translate -m m --constraints ordered --glossary t",
+    "--no-spm-encode and --glossary: …": "translate -m m --no-spm-encode --glossary t",
+    "--glossary - and --input - both read stdin: …": "translate -m m --glossary -",
     "no command given": "",
     "there is no command '…', only …": "trasnlate",
     "there is no command '…'": "generate",

@@ -119,7 +119,7 @@ TEST_F(TranslatorTest, TranslatesTheSameWithSeveralSearches) {
       const auto translated = [&](int searches) {
         TinyModel fresh(positions);
         const TranslatingModel model{&fresh.cx, fresh.model.get()};
-        return Translator({&model, 1}, fresh.vocabularies, options, search, nullptr, searches).translate(lines);
+        return Translator({&model, 1}, fresh.vocabularies, options, search, {}, searches).translate(lines);
       };
       const auto expected = translated(1);
       for (const int searches : {2, 7}) EXPECT_EQ(translated(searches), expected) << searches;

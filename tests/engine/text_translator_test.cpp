@@ -76,7 +76,8 @@ TEST_F(TextTranslatorTest, TranslatesAsTheCommandDoes) {
       {.models = {model}, .search = {.beam_size = 1, .sampling = Sampling::full, .seed = 3}}};
   for (const TextTranslatorOptions& o : all) {
     TranslateCommandOptions command;
-    static_cast<EnsembleOptions&>(command) = {o.models, o.weights, o.ensemble_mean, o.precision, o.shortlist};
+    static_cast<EnsembleOptions&>(command) = {o.models,    o.weights,  o.ensemble_mean,
+                                              o.precision, o.glossary, o.shortlist};
     static_cast<SearchOptions&>(command) = o.search;
     command.input = folder.make("in", lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n");
     command.output = folder / "out";

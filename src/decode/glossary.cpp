@@ -1,0 +1,123 @@
+#include "decode/glossary.h"
+
+#include <fmt/format.h>
+#include <unicode/uchar.h>
+#include <unicode/uscript.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/line_reader.h"
+#include "text/characters.h"
+
+namespace dragoman {
+namespace {
+
+bool is_mark(int32_t c) { return c >= 0 && (U_GET_GC_MASK(c) & U_GC_M_MASK) != 0; }
+
+bool is_of_word(int32_t c) { return c >= 0 && (u_isalnum(c) || is_mark(c)); }
+
+// Whether a letter belongs to a writing that puts no spaces between words.
+bool has_no_spaces(int32_t c) {
+  UErrorCode status = U_ZERO_ERROR;
+  switch (c < 0 ? USCRIPT_INVALID_CODE : uscript_getScript(c, &status)) {
+    case USCRIPT_HAN:
+    case USCRIPT_HIRAGANA:
+    case USCRIPT_KATAKANA:
+    case USCRIPT_BOPOMOFO:
+    case USCRIPT_THAI:
+    case USCRIPT_LAO:
+    case USCRIPT_KHMER:
+    case USCRIPT_MYANMAR:
+    case USCRIPT_TIBETAN:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether a word may end and another begin at this byte, which is between two characters or at an end.
+bool is_boundary(std::string_view text, size_t at) {
+  if (at == 0 || at == text.size()) return true;
+  size_t before = at, after = at;
+  const int32_t left = character_before(text, before), right = character_at(text, after);
+  if (is_mark(right)) return false;
+  return !is_of_word(left) || !is_of_word(right) || has_no_spaces(left) || has_no_spaces(right);
+}
+
+size_t next_boundary(std::string_view text, size_t at) {
+  do character_at(text, at);
+  while (!is_boundary(text, at));
+  return at;
+}
+
+std::string_view text_of_field(std::string_view text) {
+  const ByteRange range = without_blanks(text, {0, text.size()});
+  return text.substr(range.begin, range.size());
+}
+
+}  // namespace
+
+// A vocabulary marks the beginning of a line like a space. Behind another character it does not.
+Phrase phrase_of(const Vocabulary& target, std::string_view text) {
+  if (!has_no_spaces(first_character(text))) return target.encode(text);
+  const std::string before = "。";
+  const EncodedLine line = target.encode_with_offsets(before + std::string(text));
+  size_t first = 0;
+  while (first < line.ids.size() && line.ranges[first].end <= before.size()) ++first;
+  const bool separate = first < line.ids.size() && line.ranges[first].begin >= before.size();
+  return separate ? Phrase(line.ids.begin() + ptrdiff_t(first), line.ids.end()) : target.encode(text);
+}
+
+Glossary::Glossary(const std::string& path, const Vocabulary& target) {
+  LineReader lines(path);
+  for (std::string line; lines.next(line);) {
+    const auto where = [&] { return fmt::format("{}, line {}", lines.name(), lines.lines()); };
+    const std::string shape = "a term of the source, a tab and its translation";
+    if (lines.invalid_lines() > 0) throw Error(where() + ": not UTF-8", "convert the glossary with iconv");
+    if (text_of_field(line).empty() && line.find('\t') == std::string::npos) continue;
+    const size_t tab = line.find('\t');
+    require(tab != std::string::npos, "{}: has no tab, expected {}", where(), shape);
+    require(line.find('\t', tab + 1) == std::string::npos, "{}: has more than one tab, expected {}", where(), shape);
+    const auto source = text_of_field(std::string_view(line).substr(0, tab));
+    const auto translation = text_of_field(std::string_view(line).substr(tab + 1));
+    require(!source.empty(), "{}: has no term before the tab, expected {}", where(), shape);
+    require(!translation.empty(), "{}: has no translation after the tab, expected {}", where(), shape);
+    Phrase phrase = phrase_of(target, translation);
+    if (phrase.empty() || std::ranges::find(phrase, target.unk()) != phrase.end())
+      throw Error(fmt::format("{}: '{}' has characters that the model's vocabulary lacks", where(), translation),
+                  "the model cannot write this translation: leave the term out");
+    add({std::string(source), std::move(phrase), lines.lines()}, where());
+  }
+}
+
+void Glossary::add(Term term, std::string_view where) {
+  auto& terms = by_first_word_[term.source.substr(0, next_boundary(term.source, 0))];
+  const auto same = std::ranges::find(terms, term.source, &Term::source);
+  if (same == terms.end()) {
+    const auto shorter = [&](const Term& other) { return other.source.size() < term.source.size(); };
+    terms.insert(std::ranges::find_if(terms, shorter), std::move(term));
+  } else if (same->phrase != term.phrase) {
+    throw Error(fmt::format("{}: '{}' has another translation in line {}", where, term.source, same->line),
+                "keep one of the two lines");
+  }
+}
+
+std::vector<Glossary::Found> Glossary::find(std::string_view text) const {
+  std::vector<Found> found;
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = std::exchange(at, next_boundary(text, at));
+    const auto terms = by_first_word_.find(std::string(text.substr(begin, at - begin)));
+    if (terms == by_first_word_.end()) continue;
+    const auto term = std::ranges::find_if(terms->second, [&](const Term& term) {
+      return text.substr(begin).starts_with(term.source) && is_boundary(text, begin + term.source.size());
+    });
+    if (term == terms->second.end()) continue;
+    found.push_back({begin, &term->phrase});
+    at = begin + term->source.size();
+  }
+  return found;
+}
+
+}  // namespace dragoman

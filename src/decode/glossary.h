@@ -1,0 +1,45 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "decode/required_phrases.h"
+#include "vocab/vocabulary.h"
+
+namespace dragoman {
+
+/// The pieces of a phrase within a sentence. In writing without spaces they do not begin with a space.
+Phrase phrase_of(const Vocabulary& target, std::string_view text);
+
+/// Terms and the phrases that must occur in translations of lines that contain them (terminology). Immutable, so
+/// threads may share it.
+class Glossary {
+ public:
+  /// Reads lines of a term of the source, a tab and its translation. Blanks around both are dropped, lines without text
+  /// are skipped. Error, with file and line, for other lines, for broken UTF-8, for a term with two translations, and
+  /// for translations with characters that the vocabulary lacks.
+  Glossary(const std::string& path, const Vocabulary& target);
+
+  /// A term in a text.
+  struct Found {
+    size_t begin;          // its first byte
+    const Phrase* phrase;  // of the translation; valid as long as the glossary
+  };
+  /// The terms in a text from left to right, of those that begin at the same character the longest. They do not
+  /// overlap. Terms are compared byte by byte, and must be whole words: no letter, digit or mark may follow or precede
+  /// within the word, but in writing without spaces a term may begin and end at any character.
+  std::vector<Found> find(std::string_view text) const;
+
+ private:
+  struct Term {
+    std::string source;
+    Phrase phrase;
+    int64_t line;
+  };
+  void add(Term term, std::string_view where);
+
+  std::unordered_map<std::string, std::vector<Term>> by_first_word_;  // of each, the longest term first
+};
+
+}  // namespace dragoman

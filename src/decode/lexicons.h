@@ -1,0 +1,13 @@
+#pragma once
+#include "decode/glossary.h"
+#include "io/shortlist.h"
+
+namespace dragoman {
+
+/// What limits the words of translations. Null: there is none.
+struct Lexicons {
+  const Shortlist* shortlist = nullptr;  // the pieces that are allowed
+  const Glossary* glossary = nullptr;    // the phrases that must occur
+};
+
+}  // namespace dragoman

@@ -1,0 +1,137 @@
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "decode/split.h"
+#include "decode/translator.h"
+#include "interop/languages.h"
+
+// What a translator makes of the text that it reads.
+namespace dragoman {
+namespace {
+
+// Not every vocabulary ignores all of these characters.
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == std::string_view::npos; }
+
+// The fields of a line, with tabs between them.
+class Fields {
+ public:
+  explicit Fields(std::string_view line) : rest_(line) {}
+  std::string_view next() {
+    const size_t tab = rest_.find('\t');
+    const std::string_view field = rest_.substr(0, tab);
+    rest_.remove_prefix(tab == std::string_view::npos ? rest_.size() : tab + 1);
+    return field;
+  }
+  std::string_view rest() const { return rest_; }
+
+ private:
+  std::string_view rest_;
+};
+
+// A copy of leading_tags().
+std::vector<int32_t> tags_of(const Vocabulary& vocabulary, std::span<const int32_t> source) {
+  const auto tags = leading_tags(vocabulary, source);
+  return {tags.begin(), tags.end()};
+}
+
+// Where the text of the first tokens ends.
+size_t end_of(std::span<const ByteRange> ranges, size_t tokens) {
+  size_t end = 0;
+  for (const ByteRange& range : ranges.first(tokens)) end = std::max(end, range.end);
+  return end;
+}
+
+}  // namespace
+
+void Translator::encode_chunk(Chunk& chunk) const {
+  clean_utf8(chunk.text);
+  const bool has_phrases = options_.constraints != LineConstraints::none;
+  Fields fields(chunk.text);
+  const std::string_view source = options_.has_fields() ? fields.next() : fields.rest();
+  chunk.source = ids_of(vocabularies_.source, source);
+  if (options_.force_decode) chunk.prefix = ids_of(vocabularies_.target, has_phrases ? fields.next() : fields.rest());
+  chunk.phrases.ordered = options_.constraints == LineConstraints::ordered;
+  while (has_phrases && !fields.rest().empty())
+    if (Phrase found = phrase(fields.next()); !found.empty()) chunk.phrases.all.push_back(std::move(found));
+  if (glossary_) chunk.terms = glossary_->find(source);
+  chunk.text.resize(source.size());
+}
+
+std::vector<Sentence> Translator::sentences_of(Chunk chunk) {
+  auto& ids = chunk.source;
+  if (segment_ == 0) tags_ = tags_of(vocabularies_.source, ids);
+  const bool adds_tags = begin_with(tags_, ids);
+  auto sentences = segments_of(ids, std::move(chunk.prefix), std::move(chunk.phrases), line_, segment_);
+  require_terms(chunk.terms, chunk.text, adds_tags, sentences);
+  if (sentences.size() > 1) warn_of_segments(ids.size());
+  warn_of_length(std::min(ids.size(), size_t(longest_segment_)));
+  segment_ += sentences.size();
+  return sentences;
+}
+
+std::vector<Sentence> Translator::segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix,
+                                              Phrases phrases, uint64_t line, uint64_t first_segment) const {
+  auto segments = split_long(vocabularies_.source, source, longest_segment_);
+  if (segments.empty() && !(prefix.empty() && phrases.empty())) segments.emplace_back();
+  std::vector<Sentence> sentences;
+  for (auto& segment : segments) sentences.push_back({std::move(segment), {}, line, first_segment++});
+  if (sentences.empty()) return sentences;
+  sentences[0].prefix = std::move(prefix);
+  sentences[0].phrases = std::move(phrases);
+  return sentences;
+}
+
+// The segment of a term is the one with its first token.
+void Translator::require_terms(std::span<const Glossary::Found> terms, std::string_view text, bool adds_tags,
+                               std::span<Sentence> sentences) const {
+  if (terms.empty() || sentences.empty()) return;
+  std::vector<ByteRange> ranges;
+  if (sentences.size() > 1) ranges = ranges_of(text, sentences, adds_tags);
+  auto term = terms.begin();
+  size_t token = 0;
+  for (Sentence& sentence : sentences) {
+    token += sentence.source.size();
+    const bool last = &sentence == &sentences.back();
+    for (; term != terms.end() && (last || term->begin < end_of(ranges, token)); ++term)
+      sentence.phrases.all.push_back(*term->phrase);
+  }
+}
+
+// Whether the source has to be told the language, which a line may name only once for all its parts.
+bool Translator::begin_with(const std::vector<int32_t>& tags, std::vector<int32_t>& source) const {
+  if (tags.empty() || source.empty() || !leading_tags(vocabularies_.source, source).empty()) return false;
+  source.insert(source.begin(), tags.begin(), tags.end());
+  return true;
+}
+
+// Tags that are added to the text, and to all segments but the first if there are several, come from nowhere in it. The
+// text may repeat them, so only the number of tokens tells whether the later segments got some (split_long).
+std::vector<ByteRange> Translator::ranges_of(std::string_view text, std::span<const Sentence> sentences,
+                                             bool adds_tags) const {
+  std::vector<ByteRange> ranges = vocabularies_.source.encode_with_offsets(text).ranges;
+  const auto tags =
+      sentences.empty() ? std::span<const int32_t>() : leading_tags(vocabularies_.source, sentences[0].source);
+  size_t tokens = 0, at = 0;
+  for (const Sentence& sentence : sentences) tokens += sentence.source.size();
+  const bool split_adds_tags = tokens > ranges.size() + (adds_tags ? tags.size() : 0);
+  for (size_t i = 0; i < sentences.size(); at += sentences[i++].source.size())
+    if (i > 0 ? split_adds_tags : adds_tags) ranges.insert(ranges.begin() + ptrdiff_t(at), tags.size(), ByteRange{});
+  invariant(sentences.empty() || ranges.size() == tokens, "each token has a range");
+  return ranges;
+}
+
+std::vector<int32_t> Translator::ids_of(const Vocabulary& vocabulary, std::string_view text) const {
+  return is_blank(text) ? std::vector<int32_t>() : encode(vocabulary, text);
+}
+
+Phrase Translator::phrase(std::string_view text) const {
+  if (is_blank(text)) return {};
+  return options_.no_spm_encode ? vocabularies_.target.encode_given_pieces(text)
+                                : phrase_of(vocabularies_.target, text);
+}
+
+std::vector<int32_t> Translator::encode(const Vocabulary& vocabulary, std::string_view text) const {
+  return options_.no_spm_encode ? vocabulary.encode_given_pieces(text) : vocabulary.encode(text);
+}
+
+}  // namespace dragoman
