@@ -137,6 +137,7 @@ struct dragoman_translator_options {
   const char* source_lang; /* for multilingual models; NULL: as stored in the model */
   const char* target_lang;
   const struct dragoman_search_options* search; /* for texts without options of their own */
+  const char* glossary; /* file of terms whose translations must occur: `dragoman translate --glossary`; NULL: none */
 };
 void dragoman_translator_options_init(struct dragoman_translator_options* options, size_t struct_size);
 

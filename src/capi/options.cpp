@@ -155,6 +155,7 @@ TextTranslatorOptions read(const dragoman_translator_options* given) {
   const auto o = complete(given, "dragoman_translator_options");
   TextTranslatorOptions options{.models = texts_of(o.models, o.model_count, "models"),
                                 .precision = Precision(o.precision),
+                                .glossary = text_of(o.glossary),
                                 .shortlist = text_of(o.shortlist),
                                 .vocabs = texts_of(o.vocabs, o.vocab_count, "vocabs"),
                                 .source_lang = text_of(o.source_lang),

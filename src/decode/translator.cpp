@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "base/utf8.h"
-#include "decode/split.h"
 #include "decode/text_input.h"
 #include "decode/translation_writer.h"
 #include "interop/languages.h"

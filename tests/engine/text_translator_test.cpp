@@ -200,7 +200,25 @@ TEST_F(TextTranslatorTest, GoesOnAfterARequestThatACallbackCouldNotSubmit) {
   EXPECT_FALSE(fails);
 }
 
+TEST_F(TextTranslatorTest, MakesTranslationsContainTermsAndPhrases) {
+  const std::string glossary = folder.make("terms", "red\tkaum rot\n");
+  TextTranslator translator(engine, {.models = {model}, .glossary = glossary, .search = {.max_length_add = 5}});
+  EXPECT_THAT(translator.translate({"the red house"})[0], HasSubstr("kaum rot"));
+  std::string found;
+  const auto done = [&](std::vector<TranslatedText> best) { found = best[0].text; };
+  const auto failed = [](std::exception_ptr) { FAIL(); };
+  TranslationRequest request{.text = "the red house", .phrases = {"das Haus", ""}};
+  translator.submit(request, done, failed);
+  while (translator.step()) {}
+  EXPECT_THAT(found, testing::AllOf(HasSubstr("kaum rot"), HasSubstr("das Haus")));
+  request.search.sampling = Sampling::full;
+  EXPECT_THAT([&] { translator.submit(request, done, failed); }, ThrowsMessage<Error>(HasSubstr("sampling")));
+}
+
 TEST_F(TextTranslatorTest, RefusesWhatCannotTranslate) {
+  EXPECT_THAT(refused({.models = {model}, .glossary = folder / "none"}), ThrowsMessage<Error>(HasSubstr("none")));
+  EXPECT_THAT(refused({.models = {model}, .glossary = "terms", .search = {.sampling = Sampling::full}}),
+              ThrowsMessage<Error>(HasSubstr("a glossary is for a search")));
   EXPECT_THAT(refused({}), ThrowsMessage<Error>(HasSubstr("no model")));
   EXPECT_THAT(refused({.models = {folder / "none"}}), ThrowsMessage<Error>(HasSubstr("none")));
   EXPECT_THAT(refused({.models = {model}, .search = {.beam_size = 0}}),

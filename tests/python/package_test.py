@@ -17,6 +17,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 from pathlib import Path
@@ -160,6 +161,13 @@ class Translating(PackageTest):
             return await self.translator.translate_async(LINES[0], beam_size=3)
 
         self.assertEqual(asyncio.run(give_up()), self.expected[0])
+
+    def test_contains_the_terms_of_a_glossary(self):
+        with tempfile.TemporaryDirectory() as folder:
+            terms = Path(folder) / "terms"
+            terms.write_text("house\tneues Gebäude\n", encoding="utf-8")
+            with dragoman.Translator(self.model, threads=1, glossary=terms) as translator:
+                self.assertIn("neues Gebäude", translator.translate("the red house"))
 
     def test_says_what_is_wrong(self):
         with self.assertRaisesRegex(dragoman.Error, "no-such-model") as caught:

@@ -41,6 +41,15 @@ class OwnApi(Served):
         found = self.translate(text=LINES[0], prefix="das car")["translations"][0]["text"]
         self.assertEqual([found], translated([f"{LINES[0]}\tdas car"], "--force-decode"))
 
+    def test_contains_the_terms_of_a_glossary(self):
+        (serve_case.FOLDER / "terms").write_text("red\tkaum rot\n", encoding="utf-8")
+        with serving("--glossary", "terms") as server:
+            found = server.json("POST", "/v1/translate", {"text": "\n".join(LINES[:9])})["translations"][0]["text"]
+            self.assertEqual(found.split("\n"), translated(LINES[:9], "--glossary", "terms"))
+            self.assertIn("kaum rot", found)
+            refused = server.json("POST", "/v1/translate", {"text": LINES[0], "sampling": "full"}, 400)["error"]
+            self.assertIn("sampling cannot make translations contain phrases", refused)
+
     def test_gives_hypotheses_scores_and_alignment(self):
         found = self.translate(text=LINES[0], n_best=2, scores=True, alignment=True)["translations"][0]
         listed = [line.split(" ||| ") for line in translated(LINES[:1], "--n-best", 2, "--alignment", "hard")]

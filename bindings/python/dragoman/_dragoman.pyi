@@ -73,6 +73,7 @@ class Translator:
         models: Sequence[bytes],
         weights: Sequence[float],
         precision: str,
+        glossary: bytes,
         shortlist: bytes,
         vocabs: Sequence[bytes],
         source_lang: str,

@@ -240,21 +240,23 @@ void add_translator(py::module_& module) {
       .def("cancel", &Job::cancel, py::call_guard<WithoutLock>());
   py::class_<PythonTranslator>(module, "Translator")
       .def(py::init([](std::vector<std::string> models, std::vector<double> weights, const std::string& precision,
-                       std::string shortlist, std::vector<std::string> vocabs, std::string source_lang,
-                       std::string target_lang, int max_length, std::string device, int threads, py::object log) {
+                       std::string glossary, std::string shortlist, std::vector<std::string> vocabs,
+                       std::string source_lang, std::string target_lang, int max_length, std::string device,
+                       int threads, py::object log) {
              return std::make_unique<PythonTranslator>(
                  Machine{std::move(device), threads, std::move(log)},
                  TextTranslatorOptions{.models = std::move(models),
                                        .weights = std::move(weights),
                                        .precision = named<Precision>(precision, "precision"),
+                                       .glossary = std::move(glossary),
                                        .shortlist = std::move(shortlist),
                                        .vocabs = std::move(vocabs),
                                        .source_lang = std::move(source_lang),
                                        .target_lang = std::move(target_lang),
                                        .max_length = max_length});
            }),
-           py::kw_only(), "models"_a, "weights"_a, "precision"_a, "shortlist"_a, "vocabs"_a, "source_lang"_a,
-           "target_lang"_a, "max_length"_a, "device"_a, "threads"_a, "log"_a)
+           py::kw_only(), "models"_a, "weights"_a, "precision"_a, "glossary"_a, "shortlist"_a, "vocabs"_a,
+           "source_lang"_a, "target_lang"_a, "max_length"_a, "device"_a, "threads"_a, "log"_a)
       .def(
           "submit",
           [](PythonTranslator& translator, std::vector<std::string> lines, std::string prefix,
