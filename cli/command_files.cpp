@@ -37,7 +37,11 @@ CommandFiles files_of(const PlotOptions& o) { return {.read = {{"--logs", o.logs
 CommandFiles files_of(const TranslateCommandOptions& o) {
   const auto& words = o.shortlist_words;  // a file, and numbers
   const Files shortlist(words.begin(), words.begin() + std::min<ptrdiff_t>(1, std::ssize(words)));
-  return {.read = {{"--input", {o.input}}, {"--model", o.models}, {"--vocabs", o.vocabs}, {"--shortlist", shortlist}},
+  return {.read = {{"--input", {o.input}},
+                   {"--model", o.models},
+                   {"--vocabs", o.vocabs},
+                   {"--glossary", {o.glossary}},
+                   {"--shortlist", shortlist}},
           .written = {{"--output", {o.output}}}};
 }
 
@@ -46,6 +50,7 @@ CommandFiles files_of(const ServeCommandOptions& o) {
   for (const std::string& model : o.models) models.push_back(parse_model_spec(model).file);
   return {.read = {{"--model", models},
                    {"--vocabs", o.vocabs},
+                   {"--glossary", {o.glossary}},
                    {"--shortlist", {o.shortlist}},
                    {"--api-keys", {o.api_keys}},
                    {"--detect-model", {o.detect_model}}},
