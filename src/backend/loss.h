@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// Slots of the kernel table (backend/backend.h): training losses, and copying in decoding.
+/// Slots of the kernel table (backend/backend.h): the training loss, and copying in decoding.
 struct LossKernels {
   // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
   // loss, log_prob (N) stat type: smoothed loss and log p(target).  x (N,D)  w (V,D)  bias (V) stat type or empty
@@ -33,11 +33,6 @@ struct LossKernels {
       "linear_cross_entropy",
       [](const auto& l) { return (1.0 + bool(l.dx) + bool(l.dw)) * work::product(l.x, l.w.rows()); }};
 
-  // loss_i = -weights_i · log(p_i + ε), and its derivative dp_i = -weights_i / (p_i + ε), if wanted.  loss (M)
-  // p, dp (M,1)  weights (M) f32
-  Kernel<void(const Tensor& loss, const Tensor& dp, const Tensor& p, const Tensor& weights, double epsilon)> log_loss{
-      "log_loss"};
-
   // Turns logits of a decoding step into log probabilities of generating or copying (backend/copying.h): y_v =
   // log(σ(gate) · softmax_v + (1 - σ(gate)) · Σ a_t over t with pieces_t = v), where a = softmax_t(q·k_t / √K).
   struct CopyStep {
@@ -52,7 +47,7 @@ struct LossKernels {
   template <class Kernels, class F>
   static void each(Kernels& k, const F& f) {
     const auto slots = [&](auto&... slot) { (f(slot), ...); };
-    slots(k.linear_cross_entropy_scratch, k.linear_cross_entropy, k.log_loss, k.copy_step);
+    slots(k.linear_cross_entropy_scratch, k.linear_cross_entropy, k.copy_step);
   }
 };
 

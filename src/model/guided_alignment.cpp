@@ -9,23 +9,18 @@
 
 namespace dragoman {
 
-AttentionLinks attention_links(const Batch& batch) {
-  std::vector<int32_t> queries, keys;
-  std::vector<float> weights;
+std::vector<AttentionLink> attention_links(const Batch& batch) {
+  std::vector<AttentionLink> links;
   for (size_t s = 0; s < batch.links.size(); ++s) {
-    const int64_t first = batch.target.spans[int(s)].begin;
+    const int64_t first_source = batch.source.spans[int(s)].begin, first_target = batch.target.spans[int(s)].begin;
     std::map<int64_t, int> count;  // links of each target token
     for (const TokenLink& link : batch.links[s]) ++count[link.target];
     const double of_sentence = batch.links_weight * double(batch.weights.empty() ? 1.f : batch.weights[s]);
-    for (const TokenLink& link : batch.links[s]) {
-      queries.push_back(int32_t(first + link.target));
-      keys.push_back(int32_t(link.source));
-      weights.push_back(float(of_sentence / count[link.target]));
-    }
+    for (const auto& [source, target] : batch.links[s])
+      links.push_back(
+          {int32_t(first_target + target), int32_t(first_source + source), float(of_sentence / count[target])});
   }
-  const auto M = int64_t(queries.size());
-  if (M == 0) return {};
-  return {int_tensor(std::move(queries), {M}), int_tensor(std::move(keys), {M}), float_tensor(std::move(weights), {M})};
+  return links;
 }
 
 ModelConfig with_guided_alignment(ModelConfig config) {

@@ -7,7 +7,7 @@ namespace dragoman {
 
 /// The links of a batch, with the weights of their losses: those of a target token together have the weight of its
 /// sentence, times Batch::links_weight (Chen et al. 2016). Empty if there are none.
-AttentionLinks attention_links(const Batch& batch);
+std::vector<AttentionLink> attention_links(const Batch& batch);
 
 /// The configuration of a model whose attention learns links: alignments are then those of the first head. Error if
 /// attention of this kind cannot learn them.

@@ -108,8 +108,8 @@ Transformer::HiddenStates Transformer::hidden_states(Context& cx, const Batch& b
 }
 
 TokenLoss Transformer::loss(Context& cx, const Batch& batch, double label_smoothing) {
-  AttentionGuide guide{cx.tape ? attention_links(batch) : AttentionLinks{}};
-  const auto [memory, x] = hidden_states(cx, batch, guide.links.queries ? &guide : nullptr);
+  AttentionGuide guide{cx.tape ? attention_links(batch) : std::vector<AttentionLink>()};
+  const auto [memory, x] = hidden_states(cx, batch, guide.links.empty() ? nullptr : &guide);
   TokenLoss loss = linear_cross_entropy(cx, x, embeddings_.output_weights(),
                                         {.ids = int_tensor(batch.target.ids, {x.rows()}),
                                          .smoothing = label_smoothing,

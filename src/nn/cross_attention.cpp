@@ -32,7 +32,7 @@ Var CrossAttention::operator()(Context& cx, const Queries& queries, const KeysAn
   return heads.result(cx, kind->attend(cx, heads, queries, q, seen));
 }
 
-// The weights of the first head are computed once more, without dropout.
+// As if the first head attended alone, without dropout.
 void CrossAttention::guide(Context& cx, const Queries& queries, const Var& q, const KeysAndValues& seen) const {
   const int64_t K = heads.design.sizes.key;
   const AttentionShape first_head{queries.spans, seen.spans, 1, {.window = heads.design.window}, heads.score(), {}};

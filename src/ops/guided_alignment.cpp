@@ -1,75 +1,151 @@
 #include "ops/guided_alignment.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "backend/backend.h"
-#include "ops/attention.h"
 #include "ops/linear.h"
-#include "ops/rows.h"
 
 namespace dragoman {
 namespace {
 
-constexpr double least_weight = 1e-6;  // as in Marian: keeps the loss of a weight of 0 finite
+/// For each row of one side, the rows of the other that it is linked to and the weights of these links.
+struct LinkTable {
+  Tensor rows, weights;  // (N,L) int32, -1 for none  (N,L) of the type of q
+};
 
-int64_t longest(const Spans& spans) {
-  int64_t most = 1;
-  for (int s = 0; s < spans.sentences(); ++s) most = std::max(most, spans[s].end - spans[s].begin);
-  return most;
+Tensor numbers(const std::vector<double>& values, const Shape& shape, DType dtype) {
+  if (dtype == DType::f64) return double_tensor(values, shape);
+  return float_tensor({values.begin(), values.end()}, shape);
 }
 
-int32_t element(int64_t row, int64_t column, int64_t columns) {
-  const int64_t index = row * columns + column;
-  require(index <= std::numeric_limits<int32_t>::max(),
-          "guided_alignment_loss: attention weights of {} rows and {} positions are too many for one batch", row + 1,
-          columns);
-  return int32_t(index);
+LinkTable table_of(const std::vector<AttentionLink>& links, int32_t AttentionLink::*row, int32_t AttentionLink::*other,
+                   int64_t N, DType dtype) {
+  std::vector<int64_t> count(size_t(N), 0);
+  for (const AttentionLink& link : links) ++count[size_t(link.*row)];
+  const int64_t L = std::max<int64_t>(1, N > 0 ? *std::ranges::max_element(count) : 0);
+  std::vector<int32_t> rows(size_t(N * L), -1);
+  std::vector<double> weights(size_t(N * L), 0);
+  std::ranges::fill(count, 0);
+  for (const AttentionLink& link : links) {
+    const auto at = size_t((link.*row) * L + count[size_t(link.*row)]++);
+    rows[at] = link.*other;
+    weights[at] = link.weight;
+  }
+  return {int_tensor(std::move(rows), {N, L}), numbers(weights, {N, L}, dtype)};
 }
 
-// (Nk,S): the value of a key is one-hot, 1 in the column of its position, so that an attention returns its weights.
-Tensor one_hot_positions(Context& cx, const Spans& keys, int64_t S, DType dtype) {
-  const int64_t N = keys.rows();
-  std::vector<int32_t> ones;
-  for (int s = 0; s < keys.sentences(); ++s)
-    for (int64_t n = keys[s].begin; n < keys[s].end; ++n) ones.push_back(element(n, n - keys[s].begin, S));
-  const Tensor values = cx.save({N, S}, dtype), one = cx.save({N, 1}, dtype);
-  cx.backend.fill(values, 0);
-  cx.backend.fill(one, 1);
-  cx.backend.scatter_rows(values.reshaped({N * S, 1}), one, int_tensor(std::move(ones), {N}));
-  return values;
+// The links between rows that see each other.
+std::vector<AttentionLink> seen(const std::vector<AttentionLink>& links, const AttentionShape& shape) {
+  std::vector<Range> keys_of(size_t(shape.queries.rows()));
+  for (int s = 0; s < shape.queries.sentences(); ++s) {
+    const Range queries = shape.queries[s], keys = shape.keys[s];
+    for (int64_t n = queries.begin; n < queries.end; ++n) {
+      const Range range = shape.visible.keys(n - queries.begin, keys.end - keys.begin);
+      keys_of[size_t(n)] = {keys.begin + range.begin, keys.begin + range.end};
+    }
+  }
+  std::vector<AttentionLink> kept;
+  for (const AttentionLink& link : links) {
+    require(link.query >= 0 && link.query < shape.queries.rows() && link.key >= 0 && link.key < shape.keys.rows(),
+            "guided_alignment_loss: a link of query {} and key {}, but there are {} and {}", link.query, link.key,
+            shape.queries.rows(), shape.keys.rows());
+    const Range range = keys_of[size_t(link.query)];
+    if (range.begin <= link.key && link.key < range.end) kept.push_back(link);
+  }
+  return kept;
 }
 
-void check(const Var& q, const AttentionShape& shape, const AttentionLinks& links) {
-  const int64_t M = links.queries.elements();
-  const Shape expected{M};
-  require(links.queries.shape() == expected && links.keys.shape() == expected && links.weights.shape() == expected,
-          "guided_alignment_loss: queries is {}, keys {} and weights {}, expected (M) each", links.queries.shape(),
-          links.keys.shape(), links.weights.shape());
-  require(shape.heads == 1 && shape.score != Score::additive,
-          "guided_alignment_loss: expected one head with a dot product as its score, found {} heads", shape.heads);
-  for (int64_t i = 0; i < M; ++i)
-    require(links.queries.as<int32_t>()[i] < q.rows(), "guided_alignment_loss: query {} of {} rows",
-            links.queries.as<int32_t>()[i], q.rows());
-}
+/// With the weights W_i = Σ w of a query's links and the scale c of scores, log a_ij = c q_i·k_j - lse_i, so
+///   loss_i = W_i lse_i - c Σ w q_i·k_j,
+///   dq_i = c (W_i Σ_j a_ij k_j - Σ w k_j),  dk_j = c (Σ_i a_ij W_i q_i - Σ w q_i).
+/// The first sums are those of an attention whose values are its keys, forward and backward; the others are sparse.
+class GuidedAlignment {
+ public:
+  GuidedAlignment(Context& cx, const Var& q, const Var& k, const AttentionShape& shape,
+                  const std::vector<AttentionLink>& links)
+      : cx_(cx),
+        q_(q),
+        k_(k),
+        of_queries_(table_of(links, &AttentionLink::query, &AttentionLink::key, q.rows(), q.dtype())),
+        of_keys_(table_of(links, &AttentionLink::key, &AttentionLink::query, k.rows(), q.dtype())),
+        scale_(score_scale(shape.score, q.cols())) {
+    std::vector<double> sums(size_t(q.rows()), 0);
+    std::vector<int32_t> own;
+    for (const AttentionLink& link : links) sums[size_t(link.query)] += double(link.weight);
+    for (int32_t n = 0; n < int32_t(q.rows()); ++n) own.push_back(n);
+    sums_ = {int_tensor(std::move(own), {q.rows(), 1}), numbers(sums, {q.rows(), 1}, q.dtype())};
+    const int64_t K = q.cols();
+    attention_ = {.y = save(q.rows(), K),
+                  .lse = cx.save({q.rows(), 1}, stat_type(q.dtype())),
+                  .q = q,
+                  .k = k,
+                  .v = k,
+                  .shape = shape,
+                  .scratch = cx.scratch(cx.backend.attention_scratch(shape, K, K)),
+                  .factors = cx.factor_type(DType::f32)};
+    cx.backend.attention(attention_);
+  }
+
+  Tensor loss() const {
+    const int64_t N = q_.rows(), L = of_queries_.rows.cols();
+    const Tensor scores = save(N, L), linked = save(N, 1), loss = save(N, 1);
+    cx_.backend.mix_rows_backward(Grad{}, Grad{scores}, q_, k_, of_queries_.rows, of_queries_.weights);
+    std::vector<int32_t> elements(size_t(N * L));
+    for (size_t i = 0; i < elements.size(); ++i) elements[i] = int32_t(i);
+    const Tensor all = int_tensor(std::move(elements), {N, L});
+    cx_.backend.mix_rows(linked, scores.reshaped({N * L, 1}), all, of_queries_.weights);
+    cx_.backend.mix_rows(loss, attention_.lse, sums_.rows, sums_.weights);
+    cx_.backend.add(loss, linked, -scale_);
+    return loss;
+  }
+
+  void write_gradients() const {
+    Backward root(cx_.backend, cx_.arena, q_);
+    if (const Grad dq = root.grad(q_)) put(dq, mixed(attention_.y, sums_), mixed(k_, of_queries_));
+    const Grad dk = root.grad(k_);
+    if (!dk) return;
+    const Tensor gathered = save(k_.rows(), k_.cols());
+    cx_.backend.attention_backward(
+        Backend::AttentionBackward{.dv = Grad{gathered}, .dy = mixed(q_, sums_), .forward = attention_});
+    put(dk, gathered, mixed(q_, of_keys_));
+  }
+
+ private:
+  Tensor save(int64_t rows, int64_t cols) const { return cx_.save({rows, cols}, q_.dtype()); }
+  // Weighted sums of rows of x.
+  Tensor mixed(const Tensor& x, const LinkTable& table) const {
+    const Tensor y = save(table.rows.rows(), x.cols());
+    cx_.backend.mix_rows(y, x, table.rows, table.weights);
+    return y;
+  }
+  // to = or += scale · (a - b)
+  void put(const Grad& to, const Tensor& a, const Tensor& b) const {
+    if (!to.adds()) cx_.backend.fill(to.tensor, 0);
+    cx_.backend.add(to.tensor, a, scale_);
+    cx_.backend.add(to.tensor, b, -scale_);
+  }
+
+  Context& cx_;
+  const Var &q_, &k_;
+  const LinkTable of_queries_, of_keys_;
+  LinkTable sums_;  // of each query: itself, weighted by the sum of its links' weights
+  const double scale_;
+  Backend::Attention attention_;
+};
 
 }  // namespace
 
 Tensor guided_alignment_loss(Context& cx, const Var& stored_q, const Var& stored_k, const AttentionShape& shape,
-                             const AttentionLinks& links) {
+                             const std::vector<AttentionLink>& links) {
   const Var q = widened(cx, stored_q), k = widened(cx, stored_k);
-  check(q, shape, links);
-  const int64_t M = links.queries.elements(), S = longest(shape.keys);
-  const Var weights = attention(cx, q, k, Var(one_hot_positions(cx, shape.keys, S, q.dtype())), shape);  // (Nq,S)
-  std::vector<int32_t> linked(static_cast<size_t>(M));
-  for (int64_t i = 0; i < M; ++i)
-    linked[size_t(i)] = element(links.queries.as<int32_t>()[i], links.keys.as<int32_t>()[i], S);
-  const Var p = pick_elements(cx, weights, int_tensor(std::move(linked), {M}));  // (M,1)
-  const Tensor loss = cx.save({M}, stat_type(p.dtype()));
-  Tensor dp;
-  if (cx.tape) dp = Backward(cx.backend, cx.arena, p).grad(p).tensor;
-  cx.backend.log_loss(loss, dp, p, links.weights, least_weight);
-  return loss;
+  require(q.cols() == k.cols() && q.rows() == shape.queries.rows() && k.rows() == shape.keys.rows(),
+          "guided_alignment_loss: q is {} and k {}, expected ({},K) and ({},K)", q.shape(), k.shape(),
+          shape.queries.rows(), shape.keys.rows());
+  require(shape.heads == 1 && shape.score != Score::additive,
+          "guided_alignment_loss: expected one head with a dot product as its score, found {} heads", shape.heads);
+  const GuidedAlignment guided(cx, q, k, shape, seen(links, shape));
+  if (cx.tape) guided.write_gradients();
+  return guided.loss();
 }
 
 }  // namespace dragoman

@@ -1,4 +1,6 @@
 #pragma once
+#include <vector>
+
 #include "autodiff/context.h"
 #include "tensor/spans.h"
 
@@ -6,19 +8,19 @@ namespace dragoman {
 
 struct AttentionShape;
 
-/// What the weights of an attention shall be: links from queries to keys, each at most once.
-struct AttentionLinks {
-  Tensor queries;  // (M) int32: rows
-  Tensor keys;     // (M) int32: positions in the sentence of the query
-  Tensor weights;  // (M) f32
+/// What the weights of an attention shall be: a query attends to a key of its sentence. No link occurs twice.
+struct AttentionLink {
+  int32_t query, key;  // rows of q and k
+  float weight;        // in the loss
 };
 
 /// Guided alignment (Chen et al. 2016; Garg et al. 2019, "Jointly Learning to Align and Translate with Transformer
-/// Models", section 4.2): the cross-entropy of given links and attention weights,
-///   loss_i = -weight_i · log(a_i + 1e-6),  a = softmax(score(q, k)), of one head.
-/// `shape` is that of an attention, with a score that is a dot product.  q (Nq,K)  k (Nk,K)  →  (M) stat type.
-/// Under a tape, this call itself writes the gradients of the sum of losses, as linear_cross_entropy does.
+/// Models", section 4.2): the cross-entropy of given links and attention weights of one head,
+///   loss_i = -Σ w log a_ij  over the links (i,j,w) of query i,  a_i = softmax_j(score(q_i, k_j)).
+/// `shape` is that of an attention, with a score that is a dot product; links to keys that the query does not see are
+/// left out.  q (Nq,K)  k (Nk,K)  →  (Nq,1).  Under a tape, this call itself writes the gradients of the sum of losses,
+/// as linear_cross_entropy does.
 Tensor guided_alignment_loss(Context& cx, const Var& q, const Var& k, const AttentionShape& shape,
-                             const AttentionLinks& links);
+                             const std::vector<AttentionLink>& links);
 
 }  // namespace dragoman

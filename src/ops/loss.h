@@ -6,7 +6,8 @@ namespace dragoman {
 /// Per target token: the label-smoothed cross-entropy times the token's weight, which training minimises, and log p.
 struct TokenLoss {
   Tensor loss, log_prob;  // (N) stat type
-  Tensor of_links = {};  // (M) of the links that attention learns (ops/guided_alignment.h), apart from `loss`; or empty
+  Tensor of_links =
+      {};  // (N,1) of the links that attention learns (ops/guided_alignment.h), apart from `loss`; or empty
 };
 
 /// Inputs for target tokens that may be copied as well as generated (backend/copying.h).

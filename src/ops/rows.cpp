@@ -20,29 +20,23 @@ Var gather_rows(Context& cx, const Var& stored, const Tensor& rows) {
   return y;
 }
 
-Var pick_elements(Context& cx, const Var& stored, const Tensor& elements) {
+Var pick_columns(Context& cx, const Var& stored, const Tensor& columns) {
   const Var x = widened(cx, stored);
-  require(x.shape().rank() == 2 && x.value().contiguous() && elements.shape().rank() == 1,
-          "pick_elements: x is {} and elements {}, expected (N,D), contiguous, and (M)", x.shape(), elements.shape());
-  const Shape column{x.rows() * x.cols(), 1};
-  Var y = cx.make({elements.elements(), 1}, x.dtype());
-  cx.backend.gather_rows(y, x.value().reshaped(column), elements);
-  cx.record("pick_elements", y, [=](Backward& b) {
+  const int64_t N = x.rows(), D = x.cols();
+  require(x.shape().rank() == 2 && x.value().contiguous() && columns.shape() == Shape{N},
+          "pick_columns: x is {} and columns {}, expected (N,D), contiguous, and (N)", x.shape(), columns.shape());
+  std::vector<int32_t> positions(columns.as<int32_t>(), columns.as<int32_t>() + N);
+  for (int64_t n = 0; n < N; ++n) positions[n] += int32_t(n * D);
+  const Tensor picked = int_tensor(std::move(positions), {N});  // indices into x viewed as a single column
+  Var y = cx.make({N, 1}, x.dtype());
+  cx.backend.gather_rows(y, x.value().reshaped({N * D, 1}), picked);
+  cx.record("pick_columns", y, [=](Backward& b) {
     b.overwrite(x, [&](const Tensor& dx) {
       b.backend.fill(dx, 0);
-      b.backend.scatter_rows(dx.reshaped(column), b.grad_out(), elements);
+      b.backend.scatter_rows(dx.reshaped({N * D, 1}), b.grad_out(), picked);
     });
   });
   return y;
-}
-
-Var pick_columns(Context& cx, const Var& x, const Tensor& columns) {
-  const int64_t N = x.rows(), D = x.cols();
-  require(x.shape().rank() == 2 && columns.shape() == Shape{N},
-          "pick_columns: x is {} and columns {}, expected (N,D) and (N)", x.shape(), columns.shape());
-  std::vector<int32_t> elements(columns.as<int32_t>(), columns.as<int32_t>() + N);
-  for (int64_t n = 0; n < N; ++n) elements[n] += int32_t(n * D);
-  return pick_elements(cx, x, int_tensor(std::move(elements), {N}));
 }
 
 namespace {

@@ -17,10 +17,6 @@ Var copy_rows(Context& cx, const Var& x, const Tensor& rows, const Tensor& copie
 /// x (M,D)  rows (N,k) int32  weights (N,k)  →  (N,D).  The tape keeps x.
 Var mix_rows(Context& cx, const Var& x, const Tensor& rows, const Var& weights);
 
-/// Elements by index: y[i] = x[n,d] for elements[i] = n · D + d.
-/// x (N,D), contiguous  elements (M) int32, none twice  →  (M,1).
-Var pick_elements(Context& cx, const Var& x, const Tensor& elements);
-
 /// One element of each row: y[n] = x[n,columns[n]].  x (N,D), contiguous  columns (N) int32  →  (N,1).
 Var pick_columns(Context& cx, const Var& x, const Tensor& columns);
 

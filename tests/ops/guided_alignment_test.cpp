@@ -20,20 +20,16 @@ AttentionShape shape_of(const std::vector<int32_t>& queries, const std::vector<i
 }
 
 // Two of three queries have a link, every sixth has two.
-AttentionLinks links_of(const AttentionShape& shape) {
-  std::vector<int32_t> queries, keys;
-  std::vector<float> weights;
+std::vector<AttentionLink> links_of(const AttentionShape& shape) {
+  std::vector<AttentionLink> links;
   for (int s = 0; s < shape.queries.sentences(); ++s)
     for (int64_t n = shape.queries[s].begin; n < shape.queries[s].end; ++n) {
-      const int64_t length = shape.keys[s].end - shape.keys[s].begin;
-      for (int64_t link = 0; link < (n % 3 == 2 ? 0 : n % 6 == 0 && length > 1 ? 2 : 1); ++link) {
-        queries.push_back(int32_t(n));
-        keys.push_back(int32_t((n + link) % length));
-        weights.push_back(float(1 + n % 4) / 4);
-      }
+      const Range keys = shape.keys[s];
+      const int64_t length = keys.end - keys.begin;
+      for (int64_t link = 0; link < (n % 3 == 2 ? 0 : n % 6 == 0 && length > 1 ? 2 : 1); ++link)
+        links.push_back({int32_t(n), int32_t(keys.begin + (n + link) % length), float(1 + n % 4) / 4});
     }
-  const auto M = int64_t(queries.size());
-  return {int_tensor(queries, {M}), int_tensor(keys, {M}), float_tensor(weights, {M})};
+  return links;
 }
 
 OpCase guided_case(const std::string& name, const AttentionShape& shape, int64_t K) {
@@ -58,36 +54,46 @@ TEST(GuidedAlignment, HasTheLossOfItsFormulaAndTheGradientOfTheSum) {
   ByHand t;
   const double log3 = std::log(3.0);
   const Var q = t.var({1, 1}, {1}), k = t.var({2, 1}, {0, log3});
-  const AttentionLinks links{int_tensor({0}, {1}), int_tensor({0}, {1}), float_tensor({2}, {1})};
-  const Tensor loss = guided_alignment_loss(t.cx, q, k, shape_of({1}, {2}), links);
-  t.tape.backward(t.cx.backend, t.arena);
-  EXPECT_NEAR(values_of(loss)[0], 2 * std::log(4.0), 1e-5);  // the weight counts as 1e-6 larger
-  EXPECT_NEAR(values_of(q.node()->gradient)[0], 1.5 * log3, 1e-5);
-  EXPECT_THAT(values_of(k.node()->gradient), ElementsAre(DoubleNear(-1.5, 1e-5), DoubleNear(1.5, 1e-5)));
+  const Tensor loss = guided_alignment_loss(t.cx, q, k, shape_of({1}, {2}), {{0, 0, 2}});
+  EXPECT_NEAR(values_of(loss)[0], 2 * std::log(4.0), 1e-12);
+  EXPECT_NEAR(values_of(q.node()->gradient)[0], 1.5 * log3, 1e-12);
+  EXPECT_THAT(values_of(k.node()->gradient), ElementsAre(DoubleNear(-1.5, 1e-12), DoubleNear(1.5, 1e-12)));
 }
 
-TEST(GuidedAlignment, OfAWeightOfZeroIsFinite) {
-  ByHand t("cpu", DType::f32);
-  const Var q = t.var({1, 1}, {1}), k = t.var({2, 1}, {0, 1000});
-  const AttentionLinks links{int_tensor({0}, {1}), int_tensor({0}, {1}), float_tensor({1}, {1})};
-  EXPECT_NEAR(values_of(guided_alignment_loss(t.cx, q, k, shape_of({1}, {2}), links))[0], -std::log(1e-6), 1e-3);
-  t.tape.backward(t.cx.backend, t.arena);
-  EXPECT_TRUE(std::isfinite(values_of(q.node()->gradient)[0]));
+// The gradient of a score is at most the weight of its links, however small the attention weight: it fits 16 bits.
+TEST(GuidedAlignment, OfAKeyWithoutAttentionHasABoundedGradient) {
+  for (const bool half : {false, true}) {
+    ByHand t("cpu", DType::f32);
+    RoundedWeights rounded{.type = DType::bf16};
+    if (half) t.cx.rounded = &rounded;
+    const Var q = t.var({1, 1}, {1}), k = t.var({2, 1}, {0, 1024});
+    EXPECT_EQ(values_of(guided_alignment_loss(t.cx, q, k, shape_of({1}, {2}), {{0, 0, 0.5}}))[0], 512);
+    EXPECT_EQ(values_of(q.node()->gradient)[0], 512);  // 0.5 (1024 - 0)
+    EXPECT_THAT(values_of(k.node()->gradient), ElementsAre(-0.5, 0.5));
+  }
+}
+
+TEST(GuidedAlignment, LeavesOutLinksThatTheWindowHides) {
+  ByHand t;
+  const Var q = t.random({5, 2}, 1), k = t.random({5, 2}, 2);
+  const AttentionShape shape = shape_of({5}, {5}, 1);
+  const auto with = values_of(guided_alignment_loss(t.cx, q, k, shape, {{0, 1, 1}, {0, 2, 1}, {4, 0, 1}}));
+  EXPECT_EQ(with, values_of(guided_alignment_loss(t.cx, q, k, shape, {{0, 1, 1}})));
 }
 
 TEST(GuidedAlignment, RefusesWhatDoesNotFit) {
   ByHand t;
   const Var q = t.random({2, 4}), k = t.random({3, 4});
   AttentionShape shape = shape_of({2}, {3});
-  AttentionLinks links{int_tensor({0, 1}, {2}), int_tensor({0}, {1}), float_tensor({1, 1}, {2})};
+  std::vector<AttentionLink> links = {{0, 0, 1}, {1, 2, 1}};
   const auto message = [&] { return message_of([&] { guided_alignment_loss(t.cx, q, k, shape, links); }); };
-  EXPECT_THAT(message(), HasSubstr("queries is (2), keys (1) and weights (2), expected (M) each"));
-  links.keys = int_tensor({0, 1}, {2});
   EXPECT_EQ(message(), "");
-  links.queries = int_tensor({0, 2}, {2});
-  EXPECT_THAT(message(), HasSubstr("query 2 of 2 rows"));
+  links.push_back({1, 3, 1});
+  EXPECT_THAT(message(), HasSubstr("a link of query 1 and key 3, but there are 2 and 3"));
   shape.heads = 2;
   EXPECT_THAT(message(), HasSubstr("expected one head with a dot product as its score, found 2 heads"));
+  shape = shape_of({3}, {3});
+  EXPECT_THAT(message(), HasSubstr("q is (2,4) and k (3,4), expected (3,K) and (3,K)"));
 }
 
 }  // namespace

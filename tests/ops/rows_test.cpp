@@ -52,19 +52,6 @@ OpCase pick_case(const std::string& name, int64_t rows, int64_t cols) {
   return c;
 }
 
-OpCase pick_elements_case(const std::string& name, int64_t rows, int64_t cols, std::vector<int32_t> elements) {
-  OpCase c{name, {{"x", {rows, cols}}}};
-  c.op = [=](Context& cx, const OpInputs& in) {
-    return pick_elements(cx, in.at("x"), int_tensor(elements, {int64_t(elements.size())}));
-  };
-  return c;
-}
-
-INSTANTIATE_TEST_SUITE_P(PickElements, OpCheck,
-                         testing::Values(pick_elements_case("none", 3, 5, {}), pick_elements_case("one", 1, 1, {0}),
-                                         pick_elements_case("some", 17, 3, {50, 0, 1, 33, 2})),
-                         name_of_case);
-
 // A value that is picked from twice adds up both gradients.
 OpCase pick_twice_case() {
   OpCase c{"twice", {{"x", {4, 3}}}};

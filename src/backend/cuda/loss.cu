@@ -185,17 +185,6 @@ void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
   for (int64_t from = 0; from < N; from += most) chunk(l, from, std::min(most, N - from));
 }
 
-void log_loss(const Tensor& loss, const Tensor& dp, const Tensor& p, const Tensor& weights, double epsilon) {
-  const auto L = view<float>(loss), DP = view<float>(dp);
-  const auto P = view<const float>(p), W = view<const float>(weights);
-  const auto e = float(epsilon);
-  each_element(P.rows, 1, [=] __device__(int64_t i, int64_t) {
-    const float x = P(i, 0) + e;
-    L(i) = -W(i) * logf(x);
-    if (DP) DP(i, 0) = -W(i) / x;
-  });
-}
-
 }  // namespace
 
 void install_loss(Backend& b) {
@@ -204,7 +193,6 @@ void install_loss(Backend& b) {
     return is_half(factors) ? std::max(bytes(DType::f32), bytes(factors)) : bytes(DType::f32);
   };
   b.linear_cross_entropy = linear_cross_entropy;
-  b.log_loss = log_loss;
 }
 
 }  // namespace dragoman::cuda

@@ -56,17 +56,6 @@ void cross_entropy_rows(const LossKernels::LinearCrossEntropy& l) {
   }
 }
 
-void log_loss(const Tensor& loss, const Tensor& dp, const Tensor& p, const Tensor& weights, double epsilon) {
-  for_dtype(p.dtype(), [&]<class T>() {
-    const auto L = loss.view<T>(), DP = dp.view<T>(), P = p.view<T>();
-    const auto W = weights.view<float>();
-    for (int64_t i = 0; i < P.rows; ++i) {
-      L(i) = -T(W(i)) * std::log(P(i, 0) + T(epsilon));
-      if (DP) DP(i, 0) = -T(W(i)) / (P(i, 0) + T(epsilon));
-    }
-  });
-}
-
 }  // namespace
 
 void install_loss(LossKernels& b) {
@@ -75,7 +64,6 @@ void install_loss(LossKernels& b) {
     if (is_half(l.x.dtype())) return for_half(l.x.dtype(), [&]<class Half>() { cross_entropy_rows<float, Half>(l); });
     for_dtype(l.x.dtype(), [&]<class T>() { cross_entropy_rows<T, T>(l); });
   };
-  b.log_loss = log_loss;
 }
 
 }  // namespace dragoman::reference

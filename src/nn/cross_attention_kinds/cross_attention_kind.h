@@ -10,8 +10,8 @@ namespace dragoman {
 
 /// Links that the first head of an attention learns (guided alignment), and the loss that this attention adds.
 struct AttentionGuide {
-  AttentionLinks links;
-  Tensor loss = {};  // (M), once the attention has been computed
+  std::vector<AttentionLink> links;
+  Tensor loss = {};  // (Nq,1), once the attention has been computed
 };
 
 /// The rows of a decoder that attend to the encoder's output.
