@@ -93,6 +93,9 @@ class CorpusReader {
     }
     corpus_.pairs.flush();
     require(corpus_.size() == 0 || counts_, "--data-weighting: the weights of all pairs are 0, expected one above 0");
+    if (corpus_.size() > 0 && corpus_.pairs.linked() && corpus_.report.links == 0)
+      throw Error("--guided-alignment: no pair has a link, so attention would learn none",
+                  "dragoman align -v VOCAB VOCAB prints links; or leave the option out");
     set_ends(corpus_, text_.ends());
     if (corpus_.pairs.in_file()) {
       corpus_.report.folder = corpus_.files.tempdir;
@@ -166,6 +169,7 @@ class CorpusReader {
                  targets = corpus_.files.framed(1, std::move(target));
       corpus_.pairs.add({int32_t(line), sources, targets, weight, corpus_.files.framed(links.links)});
       counts_ |= weight > 0;
+      report.links += int64_t(links.links.size());
     }
   }
 
@@ -275,6 +279,7 @@ CorpusFiles with_sampled_copies(CorpusFiles files) {
 std::string CorpusReport::summary() const {
   std::string text = fmt::format("{}: {} lines, {} pairs kept with {} source and {} target tokens", name,
                                  grouped(lines), grouped(kept), grouped(tokens[0]), grouped(tokens[1]));
+  if (links) text += fmt::format(" and {} links", grouped(links));
   if (dropped_empty) text += fmt::format("; {} dropped with an empty side", grouped(dropped_empty));
   if (dropped_long) text += fmt::format("; {} dropped with more than {} pieces", grouped(dropped_long), max_length);
   if (file_bytes > 0)

@@ -62,6 +62,7 @@ struct CorpusReport {
   int64_t dropped_empty = 0;               // pairs with nothing on one side
   int64_t dropped_long = 0;                // pairs with more than max_length pieces on one side
   std::array<int64_t, 2> tokens = {0, 0};  // of kept pairs, </s> included
+  int64_t links = 0;                       // of kept pairs (--guided-alignment)
   std::array<ParallelReader::Invalid, 2> invalid_utf8;
   std::string folder;      // of the temporary file, if there is one …
   int64_t file_bytes = 0;  // … and its size

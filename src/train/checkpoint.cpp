@@ -225,6 +225,14 @@ int gradient_shards_of(const std::string& state_path) {
 }
 
 void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config) {
+  // What this option decides has no name of its own.
+  const bool guided = stored.alignment.heads > 0;
+  ModelConfig alike = config;
+  alike.alignment.heads = stored.alignment.heads;
+  if (stored.alignment.heads != config.alignment.heads && differences(stored, alike).empty())
+    throw Error(fmt::format("{} was trained {} --guided-alignment", path, guided ? "with" : "without"),
+                guided ? "give it again, or start another --model with this one as --pretrained-model"
+                       : "leave it out, or start another --model with this one as --pretrained-model");
   std::string list;  // "--dim-emb is 128, here 256"
   for (const auto& [member, name, theirs, ours] : differences(stored, config))
     list += fmt::format("{}{} is {}, here {}", list.empty() ? "" : "; ", name, theirs, ours);

@@ -105,9 +105,9 @@ void Learner::learn_micro_batch(const Batch& micro_batch, int64_t update) {
   weight_of_links_ += micro_batch.linked_weight();
 }
 
-std::optional<double> Learner::take_loss_of_links() {
+Learner::LossOfLinks Learner::take_loss_of_links() {
   if (weight_of_links_ == 0) return {};
-  return loss_of_links_.on_host().as<double>()[0] / std::exchange(weight_of_links_, 0);
+  return {loss_of_links_.on_host().as<double>()[0], std::exchange(weight_of_links_, 0)};
 }
 
 }  // namespace dragoman

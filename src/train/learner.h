@@ -43,8 +43,12 @@ class Learner {
   /// Adds gradients to those of the parameters and losses to loss(). After OutOfMemory, the update must be restarted.
   void learn(const Batch& batch, int64_t update);
   const Tensor& loss() const { return loss_; }  // (1) f64: the sum of losses in this update, times the loss scale
-  /// The mean loss of the links that attention has learned since the last call, if there are any: guided alignment.
-  std::optional<double> take_loss_of_links();
+  /// Of the links that attention has learned since the last call (guided alignment): the sum of losses and of the
+  /// weights of target tokens.
+  struct LossOfLinks {
+    double sum = 0, weight = 0;
+  };
+  LossOfLinks take_loss_of_links();
   /// From now on, micro-batches have at most `rows` tokens per side.
   void take(int64_t rows) { rows_ = rows; }
   int64_t rows() const { return rows_; }

@@ -98,6 +98,7 @@ void Updater::learn_shards(std::span<const Batch> of_update) {
   std::vector<bool> has_sentences;
   for (const auto& shard : shards) has_sentences.push_back(!shard.empty());
   std::vector<double> losses(shards.size());
+  std::vector<Learner::LossOfLinks> links(shards.size());
   if (statistics_.exist()) statistics_.begin_update();
   tree_->sum(has_sentences, [&](int s, const Tensor& gradients) {
     model_.parameters().write_gradients_to(gradients);
@@ -105,12 +106,30 @@ void Updater::learn_shards(std::span<const Batch> of_update) {
     for (const BatchPart& part : shards[size_t(s)])
       learner_.learn(sentences_of(of_update[part.batch], part.sentences), progress_.updates);
     losses[size_t(s)] = learner_.end_shard();
+    links[size_t(s)] = learner_.take_loss_of_links();
   });
   model_.parameters().write_gradients_to(model_.parameters().flat_gradients());
   model_.parameters().all_gradients_written();
   if (statistics_.exist()) statistics_.apply(ownership_.ranks());
   ownership_.share(losses);
   learner_.set_loss(std::accumulate(losses.begin(), losses.end(), 0.0));
+  if (!setup_.data.guided_alignment.empty()) share_loss_of_links(links);
+}
+
+void Updater::share_loss_of_links(const std::vector<Learner::LossOfLinks>& of_shards) {
+  for (double Learner::LossOfLinks::*part : {&Learner::LossOfLinks::sum, &Learner::LossOfLinks::weight}) {
+    std::vector<double> numbers;
+    for (const auto& of_shard : of_shards) numbers.push_back(of_shard.*part);
+    ownership_.share(numbers);
+    links_.*part = std::accumulate(numbers.begin(), numbers.end(), links_.*part);
+  }
+}
+
+std::optional<double> Updater::take_loss_of_links() {
+  const auto [sum, weight] = learner_.take_loss_of_links();
+  const auto [of_shards, weight_of_shards] = std::exchange(links_, {});
+  if (weight + weight_of_shards == 0) return {};
+  return (sum + of_shards) / (weight + weight_of_shards);
 }
 
 // Whether the next update may begin before the outcome of this one is known. It may not if the outcome affects how it

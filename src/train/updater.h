@@ -35,8 +35,8 @@ class Updater {
   /// The maximum number of tokens per side that are computed at once.
   int64_t rows() const { return learner_.rows(); }
 
-  /// Learner::take_loss_of_links().
-  std::optional<double> take_loss_of_links() { return learner_.take_loss_of_links(); }
+  /// The mean loss of the links that attention has learned since the last call, if there are any: guided alignment.
+  std::optional<double> take_loss_of_links();
   Window& window() { return window_; }  // of updates that were not skipped; its reader resets it
   Adam& adam() { return adam_; }
   std::optional<MovingAverage>& average() { return average_; }
@@ -50,6 +50,7 @@ class Updater {
   };
   void learn(std::span<const Batch> of_update);
   void learn_shards(std::span<const Batch> of_update);
+  void share_loss_of_links(const std::vector<Learner::LossOfLinks>& of_shards);
   bool may_run_ahead() const;
   void skip(const Unfinished& update, const Adam::Outcome& outcome);
   bool scales_less(const Adam::Outcome& outcome);
@@ -69,6 +70,7 @@ class Updater {
   Progress& progress_;
   RunLog& log_;
   Window window_;
+  Learner::LossOfLinks links_;            // of updates with shards
   std::optional<Unfinished> unfinished_;  // the last update, until its outcome is known
   std::string first_nonfinite_;
 };

@@ -38,6 +38,7 @@ PROVOKED = {
     "…, line …: '…' is not a weight, expected 0 or a number from 1e-37 to 1e38": f"{TRAIN} -m new --data-weighting s",
     "… has … lines, … has …; --data-weighting needs one weight per line": f"{TRAIN} -m new --data-weighting empty",
     "…, line …: '…' is not a link, expected numbers such as 0-0": f"{TRAIN} -m new --guided-alignment s",
+    "--guided-alignment: no pair has a link, so attention would learn none": f"{TRAIN} -m new --guided-alignment blank",
     "…, line …: has … links, expected at most …": f"{TRAIN} -m new --guided-alignment links",
     "…, line …: the link … is beyond the pair, which has … source and … target pieces, </s> included":
         f"{TRAIN} -m new --guided-alignment beyond",
@@ -87,7 +88,8 @@ class FileErrors(ErrorsCase):
         (cls.folder / "long").write_bytes(b"m" * (17 << 20))
         (cls.folder / "zeros").write_text("0\n" * (cls.folder / "s").read_text(encoding="utf-8").count("\n"), encoding="utf-8")
         blank = "\n" * ((cls.folder / "s").read_text(encoding="utf-8").count("\n") - 1)
-        for name, first in (("beyond", "0-999"), ("links", " ".join(f"{i // 256}-{i % 256}" for i in range(65536)))):
+        many = " ".join(f"{i // 256}-{i % 256}" for i in range(65536))
+        for name, first in (("blank", ""), ("beyond", "0-999"), ("links", many)):
             (cls.folder / name).write_text(f"{first}\n{blank}", encoding="utf-8")
         (cls.folder / "packed").write_bytes(b"\x1f\x8b\x08")
         (cls.folder / "utf16").write_bytes("a dog\n".encode("utf-16"))

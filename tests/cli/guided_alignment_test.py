@@ -7,6 +7,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -102,17 +103,23 @@ class GuidedAlignment(unittest.TestCase):
         self.assertIn("new.links has 100 lines, s has 1,100", done.stderr)
 
     def test_processes_share_the_links(self):
+        costs = []
         for processes in (1, 2):
-            self.train(f"p{processes}", "--guided-alignment links --after 5u --gradient-shards 2 "
-                                        f"--processes {processes}")
+            log = self.train(f"p{processes}", "--guided-alignment links --after 5u --gradient-shards 2 --disp-freq 5u "
+                                              f"--processes {processes}")
+            costs.append(re.findall(r"Alignment (\S+)", log))
+        self.assertEqual(*costs)
         self.assertEqual(*((self.folder / f"p{processes}.safetensors").read_bytes() for processes in (1, 2)))
 
     def test_a_run_that_resumes_needs_its_links(self):
         self.train("again", "--guided-alignment links --after 2u")
-        done = self.run_command(f"train {TEXT} -m again.safetensors "
-                                f"{SMALL} --after 3u")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("alignment_heads is 1, here 0\n  hint: give the options it was trained with", done.stderr)
+        self.train("without", "--after 2u")
+        for model, more, message in (("again", "", "was trained with --guided-alignment\n  hint: give it again"),
+                                     ("without", "--guided-alignment links",
+                                      "was trained without --guided-alignment\n  hint: leave it out")):
+            done = self.run_command(f"train {TEXT} -m {model}.safetensors {SMALL} --after 3u {more}")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
 
     def test_bad_links_are_errors(self):
         lines = (self.folder / "links").read_text().splitlines()
@@ -122,6 +129,8 @@ class GuidedAlignment(unittest.TestCase):
             with self.subTest(expected):
                 self.write("bad", changed)
                 self.assertIn(expected, self.refused("--guided-alignment bad"))
+        self.write("bad", [""] * len(lines))
+        self.assertIn("no pair has a link, so attention would learn none", self.refused("--guided-alignment bad"))
         self.assertIn("--guided-alignment names 2 files, --train-sets 1 corpora",
                       self.refused("--guided-alignment links links"))
         self.assertIn("--guided-alignment is for attention scores that are dot products, not for --attention-score "
