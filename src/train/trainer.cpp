@@ -229,7 +229,7 @@ RunEnd::Reason Trainer::reason() const {
 
 bool Trainer::stops_early() const {
   const int64_t patience = setup_.training.early_stopping;
-  return patience > 0 && stalled().validations >= patience;
+  return patience > 0 && validation_.exists() && stalled().validations >= patience;
 }
 
 }  // namespace dragoman

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <utility>
+
 #include "tests/train/toy_run.h"
 
 namespace dragoman {
@@ -79,6 +81,17 @@ TEST(EarlyStopping, ThatEndedARunIsForgottenOnRequest) {
                                         "--valid-reset-stalled resumes it"));
   run.setup.training.valid_reset_stalled = true;
   EXPECT_EQ(run.train_until(20).updates, 10) << "two validations later";
+}
+
+TEST(EarlyStopping, DoesNotEndARunWithoutValidation) {
+  TwoMetrics run;
+  run.train_until(20);
+  const auto valid_sets = std::exchange(run.setup.training.valid_sets, {});
+  run.log.clear();
+  EXPECT_EQ(run.train_until(8).updates, 8);
+  EXPECT_THAT(run.log.text(), Not(HasSubstr("Early stopping")));
+  run.setup.training.valid_sets = valid_sets;
+  EXPECT_EQ(run.train_until(20).updates, 8) << "the state keeps the count";
 }
 
 }  // namespace
