@@ -17,6 +17,12 @@ std::string reason_of(DecayCause cause, const Stalled& stalled, const Progress& 
   return "";
 }
 
+// What has reduced the rate: "1 rollback, --lr-decay".
+std::string reducers(const Progress& progress) {
+  if (progress.rollbacks == 0) return "--lr-decay";
+  return counted(progress.rollbacks, "rollback") + (progress.decayed != 1 ? ", --lr-decay" : "");
+}
+
 }  // namespace
 
 DecayPoint Trainer::decay_point() const {
@@ -44,17 +50,11 @@ void Trainer::resume_rate() {
   const double rate = setup_.optimizer.learn_rate;
   if (p.rate_factor() == 1) return;
   if (p.reduced_rate == 0) p.reduced_rate = rate;  // a state of an older version
-  if (p.reduced_rate == rate && p.rollbacks > 0)
-    return log_warning(
-        "the learning rate is halved {} since a rollback: it is multiplied by {}; another --learn-rate "
-        "is used as it is",
-        counted(p.rollbacks, "time"), p.rate_factor());
+  const std::string factor = fmt::format("multiplied by {:.4g} ({})", p.rate_factor(), reducers(p));
   if (p.reduced_rate == rate)
-    return log_info(
-        "By --lr-decay, the learning rate is multiplied by {:.4g} so far; another --learn-rate is used as it is",
-        p.decayed);
-  log_info("--learn-rate was {} before the {} and is {} now: it is no longer {}", p.reduced_rate,
-           p.rollbacks > 0 ? "rollback" : "decay", rate, p.rollbacks > 0 ? "halved" : "reduced");
+    return log(p.rollbacks > 0 ? LogLevel::warning : LogLevel::info,
+               "--learn-rate is {} so far; another one is used as it is", fmt::make_format_args(factor));
+  log_info("--learn-rate was {} and is {} now: it is no longer {}", p.reduced_rate, rate, factor);
   p.rollbacks = 0;
   p.decayed = 1;
   p.reduced_rate = 0;

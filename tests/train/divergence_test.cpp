@@ -155,14 +155,15 @@ TEST(Divergence, IsRememberedUntilAnotherRateIsGiven) {
   run.log.clear();
   EXPECT_EQ(run.train_until(12).rollbacks, 1);
   EXPECT_THAT(run.log.text(),
-              HasSubstr("the learning rate is halved 1 time since a rollback: it is multiplied by 0.5"));
+              HasSubstr("--learn-rate is multiplied by 0.5 (1 rollback) so far; another one is used as it is"));
   run.log.clear();
   run.setup.optimizer.learn_rate = 0.004;
   EXPECT_EQ(run.train_until(14).rollbacks, 0);
-  EXPECT_THAT(run.log.text(), HasSubstr("--learn-rate was 0.01 before the rollback and is 0.004 now"));
+  EXPECT_THAT(run.log.text(),
+              HasSubstr("--learn-rate was 0.01 and is 0.004 now: it is no longer multiplied by 0.5 (1 rollback)"));
   run.log.clear();
   run.train_until(16);
-  EXPECT_THAT(run.log.text(), Not(HasSubstr("halved")));
+  EXPECT_THAT(run.log.text(), Not(HasSubstr("--learn-rate")));
 }
 
 TEST(Divergence, KeepsTheDecaysOfTheCheckpointOnly) {
@@ -178,6 +179,13 @@ TEST(Divergence, KeepsTheDecaysOfTheCheckpointOnly) {
   EXPECT_THAT(run.log.text(), HasSubstr("the checkpoint of update 4, with 0.25 of the learning rate"));
   EXPECT_EQ(poisoned.trainer->progress().rollbacks, 1);
   EXPECT_EQ(poisoned.trainer->progress().decayed, 0x1p-5) << "after updates 3, 5, 7, 9 and 11";
+  run.log.listen({});
+  run.setup.training.rate_decay = 0;
+  run.train_until(13);
+  EXPECT_THAT(run.log.text(), HasSubstr("--learn-rate is multiplied by 0.01562 (1 rollback, --lr-decay) so far"));
+  run.setup.optimizer.learn_rate = 0.004;
+  EXPECT_EQ(run.train_until(14).rate_factor(), 1);
+  EXPECT_THAT(run.log.text(), HasSubstr("it is no longer multiplied by 0.01562 (1 rollback, --lr-decay)"));
 }
 
 TEST(Divergence, EndsWhereThereIsNothingToRollBackTo) {

@@ -132,14 +132,15 @@ TEST(RateDecay, IsRememberedUntilAnotherRateIsGiven) {
   run.setup.training.rate_decay = 0;
   run.log.clear();
   EXPECT_EQ(run.train_until(8).rate_factor(), 0.5);
-  EXPECT_THAT(run.log.text(), HasSubstr("By --lr-decay, the learning rate is multiplied by 0.5 so far"));
+  EXPECT_THAT(run.log.text(),
+              HasSubstr("--learn-rate is multiplied by 0.5 (--lr-decay) so far; another one is used as it is"));
   run.setup.optimizer.learn_rate = 0.004;
   EXPECT_EQ(run.train_until(9).rate_factor(), 1);
-  EXPECT_THAT(run.log.text(), HasSubstr("--learn-rate was 0.01 before the decay and is 0.004 now: it is no longer "
-                                        "reduced"));
+  EXPECT_THAT(run.log.text(),
+              HasSubstr("--learn-rate was 0.01 and is 0.004 now: it is no longer multiplied by 0.5 (--lr-decay)"));
   run.log.clear();
   run.train_until(10);
-  EXPECT_THAT(run.log.text(), Not(AllOf(HasSubstr("reduced"), HasSubstr("--lr-decay"))));
+  EXPECT_THAT(run.log.text(), Not(HasSubstr("--learn-rate")));
 }
 
 TEST(RateDecay, MayResetTheOptimizer) {
