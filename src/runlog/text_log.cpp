@@ -79,7 +79,7 @@ void TextLog::take(const RunMoment& now, const RunEvent& event) {
 std::vector<std::string> validation_lines(const RunMoment& now, const RunValidation& v) {
   std::vector<std::string> lines;
   for (const auto& f : v.figures) {
-    std::string remark = "new best";
+    std::string remark = f.stalled > 0 ? "new best, by no more than --early-stopping-epsilon" : "new best";
     if (!f.better) remark = f.any_best ? fmt::format("last best: {:.6g}", f.best) : "not finite";
     if (v.requested)
       remark = "requested, does not count";

@@ -43,10 +43,12 @@ TEST(TextLog, HasALineForEachMetricAndSaysHowOftenItStalled) {
                                        {.metric = "cross-entropy", .value = 3, .better = true, .stalled = 1},
                                        {.metric = "perplexity", .value = 9}}};
   TextLog(true).take(now, validation);
-  EXPECT_THAT(log.lines(), ElementsAre("[valid] Ep. 1 : Up. 1000 : bleu : 30 : stalled 2 times (last best: 31.5)",
-                                       "[valid] Ep. 1 : Up. 1000 : chrf : 50 : new best",
-                                       "[valid] Ep. 1 : Up. 1000 : cross-entropy : 3 : stalled 1 times (new best)",
-                                       "[valid] Ep. 1 : Up. 1000 : perplexity : 9 : not finite"));
+  EXPECT_THAT(log.lines(),
+              ElementsAre("[valid] Ep. 1 : Up. 1000 : bleu : 30 : stalled 2 times (last best: 31.5)",
+                          "[valid] Ep. 1 : Up. 1000 : chrf : 50 : new best",
+                          "[valid] Ep. 1 : Up. 1000 : cross-entropy : 3 : stalled 1 times (new best, by no more "
+                          "than --early-stopping-epsilon)",
+                          "[valid] Ep. 1 : Up. 1000 : perplexity : 9 : not finite"));
 }
 
 TEST(TextLog, SaysWhyASaveFailedAndThatNothingIsLost) {

@@ -64,7 +64,7 @@ TEST(EarlyStopping, ComesOnAllMetricsWhenNoneImproves) {
 TEST(EarlyStopping, CountsOnlyImprovementsAboveEpsilon) {
   TwoMetrics run;
   const Progress p = run.train_until(6);
-  EXPECT_THAT(run.log.text(), HasSubstr("stalled 2 times (new best)"));
+  EXPECT_THAT(run.log.text(), HasSubstr("stalled 2 times (new best, by no more than --early-stopping-epsilon)"));
   run.setup.training.valid_freq = {};
   run.setup.training.early_stopping = 0;
   EXPECT_EQ(run.train_until(7).best, p.best);
