@@ -16,9 +16,8 @@ class Engine;
 ///   zh          WMT's for translations into Chinese: every Chinese character is a word, the rest as with thirteen_a
 ///   character   every character is a word: for Chinese, Japanese and other scripts without spaces
 ///   none        words are separated by white space: for text that is tokenised already
-///   spm         every piece of a SentencePiece model is a word: spBLEU (Goyal et al. 2022). With the model of
-///   FLORES-200
-///               it is sacreBLEU's flores200
+///   spm         every piece of a SentencePiece model is a word: spBLEU (Goyal et al. 2022), which is
+///               sacreBLEU's flores200 with the model of FLORES-200
 enum class Tokenizer { thirteen_a, intl, zh, character, none, spm };
 
 /// The metrics of a corpus. chrf: chrF2. chrf_plus_plus: chrF2++. rouge: ROUGE-1, ROUGE-2 and ROUGE-L. exact: the share

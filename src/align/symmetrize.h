@@ -28,9 +28,9 @@ inline std::span<const EnumName<Symmetrization>> enum_names(Symmetrization) {
 /// added before:
 /// - grow_diag: those of either, if one of their two tokens has no link yet and one of the eight neighbouring pairs of
 ///   tokens is linked; repeated until none is added;
-/// - grow_diag_final: then those of `forward`, and after them those of `reverse`, if one of their tokens has no link
-/// yet;
-/// - grow_diag_final_and: the same, but if neither of their tokens has a link yet.
+/// - grow_diag_final: then those of `forward`, and after them those of `reverse`, if one of their tokens is still
+///   without a link;
+/// - grow_diag_final_and: the same, but if both of their tokens are.
 /// Order and duplicates of the arguments do not matter. Cost: O(n log n) for n links, times the rounds of growing.
 std::vector<TokenLink> symmetrize(std::span<const TokenLink> forward, std::span<const TokenLink> reverse,
                                   Symmetrization how);

@@ -1,7 +1,5 @@
 #include "train/vocabularies.h"
 
-#include "model/guided_alignment.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "comm/communicator.h"
 #include "data/parallel_text.h"
 #include "interop/open_model.h"
+#include "model/guided_alignment.h"
 #include "vocab/model_facts.h"
 #include "vocab/piece_list.h"
 #include "vocab/protected_symbols.h"
