@@ -16,6 +16,9 @@ inline std::span<const EnumName<Tokenizer>> enum_names(Tokenizer) {
   return names;
 }
 
+/// The choices of a command that takes no model.
+inline constexpr std::string_view tokenizers_without_model = "13a, intl, zh, char, none";
+
 /// Throws Error unless spm has a model and the others have none.
 void require_tokenizer_model(Tokenizer tokenizer, const std::string& model);
 

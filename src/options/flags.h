@@ -54,6 +54,7 @@ struct Flag {
   bool required = false;
   bool positional = false;  // given without --name
   FileWords files = FileWords::as_value;
+  std::string_view choices = "";  // those of the type that --help names; empty: all
 };
 
 /// A row bound to the struct that holds its value.
@@ -87,6 +88,7 @@ std::vector<Option> bind_flags(const std::vector<Flag<Options>>& flags, Options&
     Option o{f.name,       f.letter,        f.alias,         f.value,    f.group,      f.help,
              f.range,      f.implicit,      f.unit,          f.required, f.positional, f.files,
              f.field.list, f.field.boolean, f.field.choices, {},         {},           {}};
+    if (!f.choices.empty()) o.choices = f.choices;
     o.set = [&f, &options](const Strings& words) { f.field.set(options, words, f.range); };
     o.show = [&f, &options] { return f.field.show(options); };
     o.standard = o.show();

@@ -1,3 +1,4 @@
+#include "metrics/tokenize.h"
 #include "options/flags.h"
 #include "options/model_options.h"
 #include "options/shared_flags.h"
@@ -181,7 +182,8 @@ std::vector<Flag<O>> validation_flags() {
        .value = "NAME",
        .group = group,
        .help = "tokenizer for BLEU in validation, as evaluate --tokenize: zh for Chinese, char for Japanese, Thai and "
-               "other languages without spaces, none for text that is already tokenised"},
+               "other languages without spaces, none for text that is already tokenised",
+       .choices = tokenizers_without_model},
       {.name = "valid-script-path",
        .field = &O::valid_script_path,
        .value = "COMMAND",

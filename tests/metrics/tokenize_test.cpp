@@ -88,9 +88,13 @@ TEST(TokenizeSpm, MakesEveryPieceOfTheModelAWord) {
   for (size_t i = 0; i < pieces.size(); ++i) EXPECT_EQ(text::encode(pieces[i]), expected[i]);
 }
 
+TEST(TokenizeSpm, IsTheOnlyOneThatNeedsAModel) {
+  EXPECT_EQ(std::string(tokenizers_without_model) + ", spm", all_names<Tokenizer>());
+}
+
 TEST(TokenizeSpm, NeedsASentencePieceModel) {
   const auto error = [](const std::string& what) { return ThrowsMessage<Error>(HasSubstr(what)); };
-  EXPECT_THAT([] { LineTokenizer(Tokenizer::spm); }, error("--tokenize spm needs --tokenize-model"));
+  EXPECT_THAT([] { LineTokenizer{Tokenizer::spm}; }, error("--tokenize spm needs --tokenize-model"));
   EXPECT_THAT([] { LineTokenizer(Tokenizer::intl, "m"); },
               error("--tokenize-model is for --tokenize spm, found --tokenize intl"));
   TemporaryFolder folder;
