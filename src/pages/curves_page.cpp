@@ -57,11 +57,12 @@ const runs = JSON.parse(document.getElementById('data').textContent);
 const colours = ['#2f7ed8', '#e4672b', '#1f9d6b', '#b05cc6', '#d9a400', '#4bb4d8', '#d8496b', '#7a8699'];
 const titles = {
   cost: ['Cost', 'training, label-smoothed, per target token'],
+  alignment_cost: ['Alignment cost', 'training, per linked target token'],
   learning_rate: ['Learning rate', ''],
   words_per_second: ['Words/s', 'target tokens'],
   gradient_norm: ['Gradient norm', 'before clipping'],
 };
-const last = ['learning_rate', 'words_per_second', 'gradient_norm'];
+const first = ['cost', 'alignment_cost'], last = ['learning_rate', 'words_per_second', 'gradient_norm'];
 const W = 560, H = 250, left = 58, right = 16, top = 10, bottom = 26;
 const hidden = new Set();
 let axis = 0;
@@ -159,8 +160,8 @@ function chart(name, lines, span) {
 
 function draw() {
   const names = [...new Set(runs.flatMap(run => Object.keys(run.curves)))];
-  names.sort((a, b) => (a === 'cost' ? -1 : last.indexOf(a)) - (b === 'cost' ? -1 : last.indexOf(b)) ||
-    (b === 'cost') - (a === 'cost'));
+  const rank = name => first.includes(name) ? first.indexOf(name) - first.length : last.indexOf(name) + 1;
+  names.sort((a, b) => rank(a) - rank(b));
   document.getElementById('charts').replaceChildren();
   const shown = runs.filter((_, i) => !hidden.has(i));
   const span = range(shown.flatMap(run => Object.values(run.curves).flat().map(p => p[axis])));

@@ -23,6 +23,7 @@ class CurveReader {
     if (event == "start" || event == "rollback") truncate_after(update);
     if (event == "report") {
       add(line, "cost", line.at("cost"));
+      add(line, "alignment_cost", line.value("alignment_cost", Json()));  // with --guided-alignment
       for (const char* name : {"learning_rate", "words_per_second", "gradient_norm"}) add(line, name, line.at(name));
     }
     if (event == "validation")

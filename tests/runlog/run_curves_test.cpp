@@ -40,6 +40,21 @@ TEST(RunCurves, AreReadFromWhatTheLogWrote) {
   EXPECT_EQ(run.curves[4].points[0].value, 30.25);
 }
 
+TEST(RunCurves, HaveTheAlignmentCostIfTheLogHasIt) {
+  const TemporaryFolder folder;
+  {
+    JsonLog log(folder / "run.jsonl");
+    log.take({.updates = 10}, RunReport{.cost = 3, .alignment_cost = 1.5});
+    log.take({.updates = 20}, RunReport{.cost = 2});
+    log.close();
+  }
+  const RunCurves run = read_curves(folder / "run.jsonl");
+  ASSERT_THAT(names_of(run),
+              ElementsAre("cost", "alignment_cost", "learning_rate", "words_per_second", "gradient_norm"));
+  EXPECT_THAT(updates_of(run.curves[1]), ElementsAre(10));
+  EXPECT_EQ(run.curves[1].points[0].value, 1.5);
+}
+
 TEST(RunCurves, ForgetWhatWasLostWhenTheRunWasKilledOrRolledBack) {
   const TemporaryFolder folder;
   {
