@@ -4,9 +4,9 @@
 namespace dragoman {
 
 /// Keeps a growing corpus within --ram: ids that do not fit go to a file in --tempdir. The lengths, 4.5
-/// bytes per pair, and the plans of the current and the next epoch, 4 to 6 bytes for each occurrence of a pair, stay in
-/// the memory of each process of a machine that shares the corpus. With sampled pieces there are three corpora at a
-/// time: the first one of the run, the current one and the next.
+/// bytes per pair (6.5 with links), and the plans of the current and the next epoch, 4 to 6 bytes for each occurrence
+/// of a pair, stay in the memory of each process of a machine that shares the corpus. With sampled pieces there are
+/// three corpora at a time: the first one of the run, the current one and the next.
 class MemoryBudget {
  public:
   /// Call it regularly. `planned`: occurrences in an epoch of the pairs added since the last call; `share`: the part of
