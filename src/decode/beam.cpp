@@ -110,8 +110,9 @@ std::vector<RowRequest> Beam::requests() const {
     PhiloxCounter draw = draw_;
     draw[2] = uint32_t(length_), draw[3] = uint32_t(requests.size());
     std::vector<int32_t> required = this->required(l, *allowed);
+    const auto with_required = int(positions + required.size());
     requests.push_back({.allowed = allowed,
-                        .positions = int(positions + required.size()),
+                        .positions = with_required,
                         .share = std::max(1, int(positions / live_.size())),
                         .draw = draw,
                         .required = std::move(required)});

@@ -81,7 +81,7 @@ TEST_F(Glossaries, NameTranslationsThatTheVocabularyCannotSpell) {
   const LoadedModel words = load_model(ModelFile(folder / "words.safetensors"), backend("cpu"), tiny.arena, DType::f32);
   const std::string file = folder.make("terms", "Haus\thouse\nBuch\tqueue\n");
   try {
-    Glossary(file, words.vocabularies.target);
+    const Glossary glossary(file, words.vocabularies.target);
     FAIL();
   } catch (const Error& e) {
     EXPECT_THAT(e.what(), HasSubstr("terms, line 2: 'queue' has characters that the model's vocabulary lacks"));
