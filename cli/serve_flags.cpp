@@ -69,7 +69,7 @@ std::vector<Flag<O>> limit_flags() {
        .field = &O::max_characters,
        .value = "N",
        .group = group,
-       .help = "maximum number of characters of a request's texts and prefix",
+       .help = "maximum number of characters of a request's texts, prefix and glossary",
        .range = {1, 1'000'000'000}},
       {.name = "max-body",
        .field = &O::max_body,

@@ -176,6 +176,14 @@ enum dragoman_status dragoman_translate(struct dragoman_translator* translator, 
                                         const struct dragoman_search_options* search,
                                         struct dragoman_translations** translations, struct dragoman_error** error);
 
+/* Terms and the translations that must occur where they do, for requests to this translator: `count` of each. They
+ * count before those of the translator's own glossary. */
+struct dragoman_glossary;
+enum dragoman_status dragoman_glossary_new(struct dragoman_translator* translator, const char* const* terms,
+                                           const char* const* translations, size_t count,
+                                           struct dragoman_glossary** glossary, struct dragoman_error** error);
+void dragoman_glossary_free(struct dragoman_glossary* glossary);
+
 /* Receives the outcome of a request in the translator's thread, exactly once for each request that was accepted. Other
  * texts wait while it runs. With DRAGOMAN_OK there are translations of one text, with another status an error. The
  * library frees both when the function returns. It may submit and cancel. */
@@ -194,8 +202,9 @@ struct dragoman_request {
   const char* prefix;                           /* how the translation begins; NULL: unrestricted */
   const struct dragoman_search_options* search; /* NULL: the translator's */
   dragoman_answer_function answer;
-  void* context;                     /* passed to both functions */
-  dragoman_partial_function partial; /* NULL: only the whole translation */
+  void* context;                            /* passed to both functions */
+  dragoman_partial_function partial;        /* NULL: only the whole translation */
+  const struct dragoman_glossary* glossary; /* may be freed after dragoman_submit; not with sampling; NULL: none */
 };
 void dragoman_request_init(struct dragoman_request* request, size_t struct_size);
 

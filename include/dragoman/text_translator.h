@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 namespace dragoman {
 
 class Engine;
+class Glossary;  // made by a translator
 
 struct TextTranslatorOptions {
   std::vector<std::string> models = {};  // files; several translate together and have the same vocabularies
@@ -41,8 +43,9 @@ struct TranslatedText {
 struct TranslationRequest {
   std::string text = {};  // one line: a line break in it is read as a blank
   SearchOptions search = {};
-  std::string prefix = {};                // how the translation begins
-  std::vector<std::string> phrases = {};  // that it must contain, if the search finds a way; not with sampling
+  std::string prefix = {};                        // how the translation begins
+  std::vector<std::string> phrases = {};          // that it must contain, if the search finds a way; not with sampling
+  std::shared_ptr<const Glossary> glossary = {};  // TextTranslator::glossary(); not with sampling; null: none
   bool scores = true;  // compute log-probabilities and scores, and give the pieces; without, there are no pieces, the
                        // numbers are undefined, and greedy search is faster
   /// Receives the beginning of the best translation each time more of it is decided; see docs/embedding.md. Must not
@@ -63,6 +66,11 @@ class [[gnu::visibility("default")]] TextTranslator {
   /// The best translation of each line; a line break within one is read as a blank. Lines are translated independently;
   /// many at once are faster than one by one.
   std::vector<std::string> translate(const std::vector<std::string>& lines);
+
+  /// Terms and the translations that must occur where they do, as of a file TextTranslatorOptions::glossary, whose
+  /// terms count too unless they are among these. For requests to this translator. Error for a term or a translation
+  /// without text, and for characters that the model's vocabulary lacks. Any thread may call it.
+  std::shared_ptr<const Glossary> glossary(const std::map<std::string, std::string>& terms) const;
 
   using Ticket = uint64_t;
   using Done = std::function<void(std::vector<TranslatedText> best)>;  // n_best of them, best first; at least one
@@ -85,6 +93,8 @@ class [[gnu::visibility("default")]] TextTranslator {
   friend class BackgroundTranslator;
   // Whether so few texts wait that more of them would improve throughput.
   bool wants_more() const;
+  // Error for options that submit() refuses. Any thread may call it.
+  void require_valid(const TranslationRequest& request) const;
 
   struct State;
   const std::unique_ptr<State> state_;

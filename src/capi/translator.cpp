@@ -7,6 +7,10 @@ struct dragoman_translator {
   dragoman::BackgroundTranslator background;
 };
 
+struct dragoman_glossary {
+  std::shared_ptr<const dragoman::Glossary> glossary;
+};
+
 struct dragoman_translations {
   std::vector<std::vector<dragoman::TranslatedText>> texts;
 };
@@ -80,6 +84,25 @@ dragoman_status dragoman_translate(dragoman_translator* translator, const char* 
   });
 }
 
+dragoman_status dragoman_glossary_new(dragoman_translator* translator, const char* const* terms,
+                                      const char* const* translations, size_t count, dragoman_glossary** glossary,
+                                      dragoman_error** error) {
+  return guarded(error, [&] {
+    require_given(translator, "translator");
+    require_given(glossary, "glossary");
+    const auto sources = dragoman::texts_of(terms, count, "terms");
+    const auto targets = dragoman::texts_of(translations, count, "translations");
+    std::map<std::string, std::string> all;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string& kept = all.emplace(sources[i], targets[i]).first->second;
+      dragoman::require(kept == targets[i], "glossary: '{}' has another translation", sources[i]);
+    }
+    *glossary = new dragoman_glossary{translator->background.glossary(all)};
+  });
+}
+
+void dragoman_glossary_free(dragoman_glossary* glossary) { delete glossary; }
+
 dragoman_status dragoman_submit(dragoman_translator* translator, const dragoman_request* request, uint64_t* ticket,
                                 dragoman_error** error) {
   return guarded(error, [&] {
@@ -91,6 +114,7 @@ dragoman_status dragoman_submit(dragoman_translator* translator, const dragoman_
         {.text = full_request.text,
          .search = dragoman::read(full_request.search, background.search()),
          .prefix = dragoman::text_of(full_request.prefix),
+         .glossary = full_request.glossary ? full_request.glossary->glossary : nullptr,
          .partial = dragoman::partial_of(full_request)},
         [full_request](dragoman::TranslationAnswer given) { dragoman::answer(full_request, std::move(given)); });
     if (ticket) *ticket = submitted;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/line_reader.h"
+#include "base/utf8.h"
 #include "text/characters.h"
 
 namespace dragoman {
@@ -70,7 +71,7 @@ Phrase phrase_of(const Vocabulary& target, std::string_view text) {
   return separate ? Phrase(line.ids.begin() + ptrdiff_t(first), line.ids.end()) : target.encode(text);
 }
 
-Glossary::Glossary(const std::string& path, const Vocabulary& target) {
+Glossary::Glossary(const std::string& path, const Vocabulary& target) : target_(target) {
   LineReader lines(path);
   for (std::string line; lines.next(line);) {
     const auto where = [&] { return fmt::format("{}, line {}", lines.name(), lines.lines()); };
@@ -84,36 +85,59 @@ Glossary::Glossary(const std::string& path, const Vocabulary& target) {
     const auto translation = text_of_field(std::string_view(line).substr(tab + 1));
     require(!source.empty(), "{}: has no term before the tab, expected {}", where(), shape);
     require(!translation.empty(), "{}: has no translation after the tab, expected {}", where(), shape);
-    Phrase phrase = phrase_of(target, translation);
-    if (phrase.empty() || std::ranges::find(phrase, target.unk()) != phrase.end())
-      throw Error(fmt::format("{}: '{}' has characters that the model's vocabulary lacks", where(), translation),
-                  "the model cannot write this translation: leave the term out");
-    add({std::string(source), std::move(phrase), lines.lines()}, where());
+    add(source, translation, lines.lines(), where());
   }
 }
 
-void Glossary::add(Term term, std::string_view where) {
+Glossary::Glossary(const std::map<std::string, std::string>& terms, const Vocabulary& target) : target_(target) {
+  for (const auto& [given, of_given] : terms) {
+    std::string source = given, translation = of_given;
+    clean_utf8(source), clean_utf8(translation);
+    require(!text_of_field(source).empty(), "glossary: a term is empty");
+    require(!text_of_field(translation).empty(), "glossary: '{}' has no translation", source);
+    add(text_of_field(source), text_of_field(translation), 0, "glossary");
+  }
+}
+
+void Glossary::add(std::string_view source, std::string_view translation, int64_t line, std::string_view where) {
+  Phrase phrase = phrase_of(target_, translation);
+  if (phrase.empty() || std::ranges::find(phrase, target_.unk()) != phrase.end())
+    throw Error(fmt::format("{}: '{}' has characters that the model's vocabulary lacks", where, translation),
+                "the model cannot write this translation: leave the term out");
+  insert({std::string(source), std::move(phrase), line}, where);
+}
+
+void Glossary::insert(Term term, std::string_view where) {
   auto& terms = by_first_word_[term.source.substr(0, next_boundary(term.source, 0))];
   const auto same = std::ranges::find(terms, term.source, &Term::source);
   if (same == terms.end()) {
     const auto shorter = [&](const Term& other) { return other.source.size() < term.source.size(); };
     terms.insert(std::ranges::find_if(terms, shorter), std::move(term));
   } else if (same->phrase != term.phrase) {
-    throw Error(fmt::format("{}: '{}' has another translation in line {}", where, term.source, same->line),
-                "keep one of the two lines");
+    const std::string other = same->line > 0 ? fmt::format(" in line {}", same->line) : "";
+    throw Error(fmt::format("{}: '{}' has another translation{}", where, term.source, other), "keep one of the two");
   }
 }
 
-std::vector<Glossary::Found> Glossary::find(std::string_view text) const {
+// The longest term at the beginning of a text, which begins with this word; null: none.
+const Glossary::Term* Glossary::longest(std::string_view text, const std::string& first_word) const {
+  const auto terms = by_first_word_.find(first_word);
+  if (terms == by_first_word_.end()) return nullptr;
+  const auto term = std::ranges::find_if(terms->second, [&](const Term& term) {
+    return text.starts_with(term.source) && is_boundary(text, term.source.size());
+  });
+  return term == terms->second.end() ? nullptr : &*term;
+}
+
+std::vector<Glossary::Found> Glossary::find(std::string_view text, const Glossary* further) const {
   std::vector<Found> found;
   for (size_t at = 0; at < text.size();) {
     const size_t begin = std::exchange(at, next_boundary(text, at));
-    const auto terms = by_first_word_.find(std::string(text.substr(begin, at - begin)));
-    if (terms == by_first_word_.end()) continue;
-    const auto term = std::ranges::find_if(terms->second, [&](const Term& term) {
-      return text.substr(begin).starts_with(term.source) && is_boundary(text, begin + term.source.size());
-    });
-    if (term == terms->second.end()) continue;
+    const std::string word(text.substr(begin, at - begin));
+    const Term* term = longest(text.substr(begin), word);
+    const Term* other = further ? further->longest(text.substr(begin), word) : nullptr;
+    if (other && (!term || other->source.size() > term->source.size())) term = other;
+    if (!term) continue;
     found.push_back({begin, &term->phrase});
     at = begin + term->source.size();
   }

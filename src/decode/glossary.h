@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,6 +21,8 @@ class Glossary {
   /// are skipped. Error, with file and line, for other lines, for broken UTF-8, for a term with two translations, and
   /// for translations with characters that the vocabulary lacks.
   Glossary(const std::string& path, const Vocabulary& target);
+  /// Of terms and their translations. Error likewise, without file and line; bytes that are no UTF-8 become U+FFFD.
+  Glossary(const std::map<std::string, std::string>& terms, const Vocabulary& target);
 
   /// A term in a text.
   struct Found {
@@ -28,17 +31,25 @@ class Glossary {
   };
   /// The terms in a text from left to right, of those that begin at the same character the longest. They do not
   /// overlap. Terms are compared byte by byte, and must be whole words: no letter, digit or mark may follow or precede
-  /// within the word, but in writing without spaces a term may begin and end at any character.
-  std::vector<Found> find(std::string_view text) const;
+  /// within the word, but in writing without spaces a term may begin and end at any character. With `further`, its
+  /// terms count too, but for a term of both this glossary's translation.
+  std::vector<Found> find(std::string_view text, const Glossary* further = nullptr) const;
+
+  bool empty() const { return by_first_word_.empty(); }
+  /// Whether its phrases are pieces of this vocabulary.
+  bool is_for(const Vocabulary& target) const { return &target_ == &target; }
 
  private:
   struct Term {
     std::string source;
     Phrase phrase;
-    int64_t line;
+    int64_t line;  // of the file; 0: none
   };
-  void add(Term term, std::string_view where);
+  void add(std::string_view source, std::string_view translation, int64_t line, std::string_view where);
+  void insert(Term term, std::string_view where);
+  const Term* longest(std::string_view text, const std::string& first_word) const;
 
+  const Vocabulary& target_;
   std::unordered_map<std::string, std::vector<Term>> by_first_word_;  // of each, the longest term first
 };
 

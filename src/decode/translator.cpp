@@ -52,6 +52,11 @@ void for_each_text(int64_t n, const F& f) {
 
 }  // namespace
 
+void require_search(const SearchOptions& options) {
+  require(options.sampling == Sampling::none,
+          "sampling cannot make translations contain phrases, as the search for the best translation can");
+}
+
 Translator::Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
                        const TranslateOptions& options, const SearchOptions& search, Lexicons lexicons, int searches)
     : vocabularies_(vocabularies),
@@ -163,8 +168,7 @@ void Translator::take(Chunk chunk) {
 Translator::Ticket Translator::submit(TextRequest request, Done done, Failed failed) {
   validate(request.search);
   if (request.alignment) require_cross_attention(first_.model->config());
-  require(request.search.sampling == Sampling::none || (request.phrases.empty() && !glossary_),
-          "sampling cannot make translations contain phrases, as the search for the best translation can");
+  if (!request.phrases.empty() || request.glossary || glossary_) require_search(request.search);
   for (std::string* text : {&request.text, &request.prefix, &request.language}) clean_utf8(*text);
   auto source = ids_of(vocabularies_.source, request.text);
   const auto names_language = ids_of(vocabularies_.source, request.language);
@@ -177,7 +181,7 @@ Translator::Ticket Translator::submit(TextRequest request, Done done, Failed fai
   }
   auto sentences =
       segments_of(source, ids_of(vocabularies_.target, request.prefix), std::move(phrases), request.line, 0);
-  if (glossary_) require_terms(glossary_->find(request.text), request.text, adds_tags, sentences);
+  require_terms(terms_of(request), request.text, adds_tags, sentences);
   for (Sentence& sentence : sentences) sentence.constraints = request.constraints;
   Text text{.search = std::make_shared<const SearchOptions>(request.search),
             .wanted = request.wanted,

@@ -17,12 +17,16 @@
 
 namespace dragoman {
 
+/// Error unless translations with these options can contain phrases.
+void require_search(const SearchOptions& options);
+
 /// A text to translate with its own options.
 struct TextRequest {
   std::string text;  // one line
   SearchOptions search = {};
   std::string prefix = "";                // forced beginning of the translation
-  std::vector<std::string> phrases = {};  // that the translation must contain, in addition to those of the glossary
+  std::vector<std::string> phrases = {};  // that the translation must contain, in addition to those of glossaries
+  std::shared_ptr<const Glossary> glossary = {};  // before the translator's, which counts too; null: none
   std::string language = "";  // a text that may begin with the language to translate into, if `text` names none
   Wanted wanted = Wanted::log_probs;
   bool alignment = false;        // compute the alignment of source and target tokens, also as links
@@ -135,6 +139,7 @@ class Translator {
   void require_terms(std::span<const Glossary::Found> terms, std::string_view text, bool adds_tags,
                      std::span<Sentence> sentences) const;
   Phrase phrase(std::string_view text) const;
+  std::vector<Glossary::Found> terms_of(const TextRequest& request) const;
   bool begin_with(const std::vector<int32_t>& tags, std::vector<int32_t>& source) const;
   std::vector<ByteRange> ranges_of(std::string_view text, std::span<const Sentence> sentences, bool adds_tags) const;
   std::vector<int32_t> ids_of(const Vocabulary& vocabulary, std::string_view text) const;

@@ -81,6 +81,11 @@ std::vector<Sentence> Translator::segments_of(const std::vector<int32_t>& source
   return sentences;
 }
 
+std::vector<Glossary::Found> Translator::terms_of(const TextRequest& request) const {
+  if (request.glossary) return request.glossary->find(request.text, glossary_);
+  return glossary_ ? glossary_->find(request.text) : std::vector<Glossary::Found>();
+}
+
 // The segment of a term is the one with its first token.
 void Translator::require_terms(std::span<const Glossary::Found> terms, std::string_view text, bool adds_tags,
                                std::span<Sentence> sentences) const {

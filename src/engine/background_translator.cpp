@@ -14,7 +14,6 @@
 #include "base/new_thread.h"
 #include "base/own_process.h"
 #include "base/thread_signals.h"
-#include "decode/options.h"
 #include "dragoman/engine.h"
 
 namespace dragoman {
@@ -29,6 +28,7 @@ class BackgroundTranslator::Worker {
       : engine_(std::move(used)), search_(options.search), translator_(*engine_, options) {}
 
   const SearchOptions& search() const { return search_; }
+  const TextTranslator& translator() const { return translator_; }
   const OwnProcess& process() const { return process_; }
   bool in_its_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
 
@@ -267,9 +267,14 @@ BackgroundTranslator::~BackgroundTranslator() {
 
 const SearchOptions& BackgroundTranslator::search() const { return worker_->search(); }
 
+std::shared_ptr<const Glossary> BackgroundTranslator::glossary(const std::map<std::string, std::string>& terms) const {
+  worker_->process().require_not_forked("translator");
+  return worker_->translator().glossary(terms);
+}
+
 BackgroundTranslator::Ticket BackgroundTranslator::submit(TranslationRequest request, Answered answered) {
   worker_->process().require_not_forked("translator");
-  validate(resolved(request.search));
+  worker_->translator().require_valid(request);
   require(bool(answered), "the function that receives the answer is empty");
   return worker_->submit(std::move(request), std::move(answered));
 }

@@ -92,9 +92,22 @@ std::vector<std::string> TextTranslator::translate(const std::vector<std::string
   return state_->run([&](Translator& translator) { return translator.translate(lines); });
 }
 
+std::shared_ptr<const Glossary> TextTranslator::glossary(const std::map<std::string, std::string>& terms) const {
+  return std::make_shared<const Glossary>(terms, state_->ensemble.vocabularies().target);
+}
+
+// Before run(), where an exception ends all requests.
+void TextTranslator::require_valid(const TranslationRequest& request) const {
+  validate(resolved(request.search));
+  const LoadedEnsemble& ensemble = state_->ensemble;
+  if (!request.phrases.empty() || request.glossary || ensemble.lexicons().glossary) require_search(request.search);
+  require(!request.glossary || request.glossary->is_for(ensemble.vocabularies().target),
+          "the glossary was made by another translator");
+}
+
 TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done done, Failed failed) {
+  require_valid(request);
   const SearchOptions search = resolved(request.search);
-  validate(search);
   require(done && failed, "a function that receives the answer is empty");
   return state_->run([&](Translator& translator) {
     return translator.submit(
@@ -102,6 +115,7 @@ TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done d
          .search = search,
          .prefix = std::move(request.prefix),
          .phrases = std::move(request.phrases),
+         .glossary = std::move(request.glossary),
          .wanted = request.scores ? Wanted::log_probs : Wanted::pieces,
          .partial = std::move(request.partial)},
         [done = std::move(done), &target = state_->ensemble.vocabularies().target,

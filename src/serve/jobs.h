@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct TranslationJob {
   std::vector<std::string> sentences;  // one line each
   std::vector<std::string> languages;  // TextRequest::language of each; empty: none
   SearchOptions search;
-  std::string prefix;  // of the first sentence's translation
+  std::string prefix;                           // of the first sentence's translation
+  std::map<std::string, std::string> glossary;  // terms and their translations, before those of --glossary
   Wanted wanted = Wanted::log_probs;
   bool alignment = false;  // an Error if the model has no cross-attention
   bool links = false;      // likewise, but left out in this case

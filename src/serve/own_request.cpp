@@ -51,6 +51,18 @@ void read_texts(std::vector<std::string>& texts, const json& field, const char* 
   for (const json& text : field.is_array() ? field : json::array({field})) read_text(texts.emplace_back(), text, name);
 }
 
+// A sentence takes memory for each occurrence of a term, as much as its translation is long.
+void read_terms(std::map<std::string, std::string>& terms, const json& field) {
+  constexpr size_t most_terms = 1000, longest = 1000;  // bytes
+  require(field.is_object(), "glossary is {}, expected an object of terms and their translations", field.type_name());
+  require(field.size() <= most_terms, "glossary has {} terms, expected at most {}", field.size(), most_terms);
+  for (const auto& [term, translation] : field.items()) {
+    const std::string name = fmt::format("glossary: the translation of '{}'", term);
+    read_text(terms[term], translation, name.c_str());
+    require(terms[term].size() <= longest, "{} has {} bytes, expected at most {}", name, terms[term].size(), longest);
+  }
+}
+
 /// One parameter a row.
 template <class Request>
 struct Parameter {
@@ -68,6 +80,7 @@ constexpr Parameter<R> translate_parameters[] = {
     {"api_key", [](R& r, const json& f) { read_text(r.api_key, f, "api_key"); }},
     {"format", [](R& r, const json& f) { read_choice(r.job.format, f, "format"); }},
     {"prefix", [](R& r, const json& f) { read_text(r.job.prefix, f, "prefix"); }},
+    {"glossary", [](R& r, const json& f) { read_terms(r.job.glossary, f); }},
     {"alignment", [](R& r, const json& f) { read_truth(r.job.alignment, f, "alignment"); }},
     {"scores", [](R& r, const json& f) { read_truth(r.scores, f, "scores"); }},
     {"stream", [](R& r, const json& f) { read_truth(r.stream, f, "stream"); }},
@@ -184,6 +197,8 @@ void check_effects(const SearchOptions& search, const json& fields) {
 void resolve(TranslateRequest& r, bool beam_given) {
   SearchOptions& search = r.job.search;
   const int wanted = std::max(1, search.n_best);
+  require(search.sampling == Sampling::none || r.job.glossary.empty(),
+          "glossary contradicts sampling: only a search makes translations contain terms");
   if (search.sampling != Sampling::none) {
     require(!beam_given || search.beam_size == wanted,
             "beam_size contradicts sampling, which draws n_best translations");

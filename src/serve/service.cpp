@@ -245,11 +245,11 @@ void Service::require_key(const HttpRequest& request, std::string_view key) cons
   if (!keys_->contain(key)) refuse(403, "Invalid API key");
 }
 
-void Service::take_characters(std::span<const std::string> texts, std::string_view prefix) {
+void Service::take_characters(std::span<const std::string> texts, std::string_view further) {
   const auto characters_of = [](std::string_view text) {
     return std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
   };
-  int64_t characters = characters_of(prefix);
+  int64_t characters = characters_of(further);
   for (const std::string& text : texts)
     characters += std::max<int64_t>(1, characters_of(text));  // each text costs time
   if (characters > options_.max_characters)

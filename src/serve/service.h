@@ -72,8 +72,9 @@ class Service {
   size_t model_for(const std::string& source, const std::string& target) const;
   /// Refusal unless the key (of the parameters, or a bearer token) is one of those that may translate.
   void require_key(const HttpRequest& request, std::string_view key) const;
-  /// Counts the characters of a request, at least one for each text. Refusal if they are too many.
-  void take_characters(std::span<const std::string> texts, std::string_view prefix = "");
+  /// Counts the characters of a request, at least one for each text, and those of its `further` parameters. Refusal if
+  /// they are too many.
+  void take_characters(std::span<const std::string> texts, std::string_view further = "");
 
  private:
   class Recorded;

@@ -127,12 +127,15 @@ void answer_failure(Exchange& exchange, const std::exception_ptr& error, bool st
 void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange, TextJob job,
                      std::function<void(const std::string&)> partial,
                      std::function<void(std::vector<TextResult>)> done) {
-  service.take_characters(job.texts, job.prefix);
+  std::string further = job.prefix;
+  for (const auto& [term, translation] : job.glossary) further += term + translation;
+  service.take_characters(job.texts, further);
   const auto texts = std::make_shared<Texts>(std::move(job.texts), job.format, service.models()[job.model].source);
   TranslationJob translation{.sentences = texts->sentences(),
                              .languages = texts->languages(),
                              .search = job.search,
                              .prefix = std::move(job.prefix),
+                             .glossary = std::move(job.glossary),
                              .wanted = job.scores ? Wanted::log_probs : Wanted::pieces,
                              .alignment = job.alignment,
                              .links = texts->need_links()};

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ struct TextJob {
   std::vector<std::string> texts;
   DocumentFormat format = DocumentFormat::text;
   SearchOptions search;
-  std::string prefix;   // of the first text's translation
-  bool scores = false;  // log-probabilities, too
+  std::string prefix;                           // of the first text's translation
+  std::map<std::string, std::string> glossary;  // terms and their translations, for all texts
+  bool scores = false;                          // log-probabilities, too
   bool alignment = false;
 };
 

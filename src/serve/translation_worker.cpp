@@ -165,10 +165,13 @@ void TranslationWorker::begin(Ticket ticket, TranslationJob& job) {
   if (sentences == 0) return answers_.push_back([done = std::move(job.done)] { done({}); });
   const size_t bytes = bytes_of(job.sentences);
   Lane& lane = lanes_[bytes <= short_job ? 0 : 1];
+  std::shared_ptr<const Glossary> glossary;
+  if (!job.glossary.empty()) glossary = std::make_shared<const Glossary>(job.glossary, ensemble_.vocabularies().target);
   std::vector<std::vector<Translation>> best(sentences);
   Running& running = running_[ticket];
   running.lane = &lane;
   running.best = std::move(best);
+  running.glossary = std::move(glossary);
   metrics_.add_waiting(int64_t(sentences));
   lane.turns.push_back(ticket);
   running.job = std::move(job);
@@ -217,6 +220,7 @@ void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
     TextRequest request{.text = std::move(running.job.sentences[sentence]),
                         .search = running.job.search,
                         .prefix = sentence == 0 ? running.job.prefix : "",
+                        .glossary = running.glossary,
                         .language = running.job.languages.empty() ? "" : running.job.languages[sentence],
                         .wanted = running.job.wanted,
                         .alignment = running.job.alignment || (running.job.links && aligns_),

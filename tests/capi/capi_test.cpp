@@ -178,6 +178,24 @@ TEST_F(CApi, AnswersARequestWithItsOwnOptionsAndPrefix) {
   EXPECT_THAT(outcome.text, testing::StartsWith("the"));
 }
 
+TEST_F(CApi, AnswersARequestWithTermsOfItsOwn) {
+  const char *terms[] = {"red", "house"}, *translations[] = {"kaum rot", "Haus"}, *other[] = {"red", "red"};
+  dragoman_glossary* glossary = nullptr;
+  ASSERT_EQ(dragoman_glossary_new(translator, terms, translations, 2, &glossary, &error), DRAGOMAN_OK);
+  Outcome outcome;
+  auto request = request_for("a red house", keep, &outcome);
+  request.glossary = glossary;
+  ASSERT_EQ(dragoman_submit(translator, &request, nullptr, &error), DRAGOMAN_OK) << message(error);
+  dragoman_glossary_free(std::exchange(glossary, nullptr));
+  outcome.done.wait();
+  EXPECT_THAT(outcome.text, testing::AllOf(HasSubstr("kaum rot"), HasSubstr("Haus")));
+  EXPECT_EQ(dragoman_glossary_new(translator, other, translations, 2, &glossary, &error), DRAGOMAN_ERROR);
+  EXPECT_EQ(message(error), "glossary: 'red' has another translation");
+  EXPECT_EQ(dragoman_glossary_new(translator, nullptr, translations, 2, &glossary, &error), DRAGOMAN_ERROR);
+  EXPECT_THAT(message(error), HasSubstr("terms is NULL"));
+  dragoman_glossary_free(nullptr);
+}
+
 struct Partials : Outcome {
   std::vector<std::string> texts;
   int after_the_answer = 0;

@@ -25,9 +25,6 @@ struct Engine::Scope::Bindings {};
 Engine::Scope::Scope(Engine&) {}
 Engine::Scope::~Scope() = default;
 
-void validate(const SearchOptions& options);  // of decode/options.h
-void validate(const SearchOptions& options) { require(options.beam_size > 0, "--beam-size: {}", options.beam_size); }
-
 struct TextTranslator::State {
   struct Pending {
     std::string text;
@@ -43,6 +40,12 @@ struct TextTranslator::State {
 
 TextTranslator::TextTranslator(Engine&, TextTranslatorOptions) : state_(std::make_unique<State>()) {}
 TextTranslator::~TextTranslator() = default;
+
+std::shared_ptr<const Glossary> TextTranslator::glossary(const std::map<std::string, std::string>&) const { return {}; }
+
+void TextTranslator::require_valid(const TranslationRequest& request) const {
+  require(request.search.beam_size > 0, "--beam-size: {}", request.search.beam_size);
+}
 
 TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done done, Failed failed) {
   const int steps = 1 + int(request.text.size() % 5);

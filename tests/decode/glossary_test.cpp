@@ -15,6 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::ThrowsMessage;
 
 class Glossaries : public testing::Test {
  protected:
@@ -86,6 +87,28 @@ TEST_F(Glossaries, NameTranslationsThatTheVocabularyCannotSpell) {
   } catch (const Error& e) {
     EXPECT_THAT(e.what(), HasSubstr("terms, line 2: 'queue' has characters that the model's vocabulary lacks"));
   }
+  EXPECT_THAT(
+      [&] {
+        Glossary({{"Buch", "queue"}}, words.vocabularies.target);
+      },
+      ThrowsMessage<Error>("glossary: 'queue' has characters that the model's vocabulary lacks"));
+}
+
+TEST_F(Glossaries, MayComeFromAProgram) {
+  const auto made = [](const std::map<std::string, std::string>& terms) { return Glossary(terms, tiny_vocabulary()); };
+  const Glossary file = of("house\tHaus\nred\trot\nNew York\tYork neu\n");
+  const Glossary own =
+      made({{" house ", "Gebäude\t"}, {"New", "neu"}, {"red house", "rotes Haus"}, {"b\xff", "c\xff"}});
+  std::vector<std::string> found;
+  for (const auto& [begin, phrase] : own.find("a red house, a house in red, New York, b\uFFFD", &file))
+    found.push_back(std::to_string(begin) + " " + tiny_vocabulary().decode(*phrase));
+  EXPECT_THAT(found, ElementsAre("2 rotes Haus", "15 Gebäude", "24 rot", "29 York neu", "39 c\uFFFD"));
+  EXPECT_THAT(own.find("red", nullptr), IsEmpty());
+  EXPECT_TRUE(made({}).empty() && !own.empty());
+  EXPECT_TRUE(own.is_for(tiny_vocabulary()));
+  EXPECT_THAT([&] { made({{" ", "b"}}); }, ThrowsMessage<Error>("glossary: a term is empty"));
+  EXPECT_THAT([&] { made({{"a", " "}}); }, ThrowsMessage<Error>("glossary: 'a' has no translation"));
+  EXPECT_THAT([&] { made({{"a", "b"}, {"a ", "c"}}); }, ThrowsMessage<Error>("glossary: 'a' has another translation"));
 }
 
 class Terminology : public Glossaries {

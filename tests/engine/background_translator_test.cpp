@@ -245,6 +245,20 @@ TEST_F(BackgroundTranslatorTest, RefusesSenselessOptionsAtOnce) {
               ThrowsMessage<Error>(HasSubstr("--beam-size: 0")));
 }
 
+// Later they would end the requests in flight.
+TEST_F(BackgroundTranslatorTest, RefusesAtOnceWhatCannotContainTerms) {
+  const auto translator = load(), other = load();
+  const auto terms = translator->glossary({{"red", "kaum rot"}});
+  const auto refusal = [&](BackgroundTranslator& of, const SearchOptions& search) {
+    return [&of, terms, search] {
+      of.submit({.text = "red", .search = search, .glossary = terms}, [](const auto&) { FAIL(); });
+    };
+  };
+  EXPECT_THAT(refusal(*translator, {.sampling = Sampling::full}), ThrowsMessage<Error>(HasSubstr("sampling cannot")));
+  EXPECT_THAT(refusal(*other, {}), ThrowsMessage<Error>("the glossary was made by another translator"));
+  EXPECT_THAT([&] { translator->glossary({{"red", ""}}); }, ThrowsMessage<Error>("glossary: 'red' has no translation"));
+}
+
 // The child ends with 0 if `works` does not throw and every handle can be destroyed.
 int status_of_child(const std::function<void()>& works) {
   const pid_t child = fork();

@@ -211,6 +211,14 @@ TEST_F(TextTranslatorTest, MakesTranslationsContainTermsAndPhrases) {
   translator.submit(request, done, failed);
   while (translator.step()) {}
   EXPECT_THAT(found, testing::AllOf(HasSubstr("kaum rot"), HasSubstr("das Haus")));
+  request = {.text = "the red house", .glossary = translator.glossary({{"house", "mein Haus"}})};
+  translator.submit(request, done, failed);
+  while (translator.step()) {}
+  EXPECT_THAT(found, testing::AllOf(HasSubstr("kaum rot"), HasSubstr("mein Haus")));
+  request.glossary = translator.glossary({{"red", "fast rot"}});
+  translator.submit(request, done, failed);
+  while (translator.step()) {}
+  EXPECT_THAT(found, testing::AllOf(HasSubstr("fast rot"), testing::Not(HasSubstr("kaum rot"))));
   request.search.sampling = Sampling::full;
   EXPECT_THAT([&] { translator.submit(request, done, failed); }, ThrowsMessage<Error>(HasSubstr("sampling")));
 }

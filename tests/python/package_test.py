@@ -168,6 +168,17 @@ class Translating(PackageTest):
             terms.write_text("house\tneues Gebäude\n", encoding="utf-8")
             with dragoman.Translator(self.model, threads=1, glossary=terms) as translator:
                 self.assertIn("neues Gebäude", translator.translate("the red house"))
+                own = {"red": "kaum rot"}
+                for found in (translator.translate("the red house", glossary=own),
+                              list(translator.translate(iter(["the red house"]), glossary=own))[0],
+                              asyncio.run(translator.translate_async("the red house", glossary=own)),
+                              list(translator.stream("the red house", glossary=own))[-1]):
+                    self.assertIn("neues Gebäude", found)
+                    self.assertIn("kaum rot", found)
+                self.assertIn("mein Haus", translator.translate("the red house", glossary={"house": "mein Haus"}))
+        self.assertEqual(self.translator.translate(LINES, beam_size=3, glossary={}), self.expected)
+        self.assertEqual(self.translator.translate(LINES, sampling="full", glossary=None),
+                         self.translator.translate(LINES, sampling="full"))
 
     def test_says_what_is_wrong(self):
         with self.assertRaisesRegex(dragoman.Error, "no-such-model") as caught:

@@ -196,7 +196,8 @@ class Limits(unittest.TestCase):
     def test_of_characters_counts_whatever_is_translated(self):
         with serving("--max-characters", "100") as server:
             for request in ({"text": "a" * 101}, {"text": ["a" * 50, "b" * 51]}, {"text": "a", "prefix": "b" * 100},
-                            {"text": [""] * 101}, {"text": ["", "é" * 100]}):
+                            {"text": [""] * 101}, {"text": ["", "é" * 100]},
+                            {"text": "a", "glossary": {"b" * 20: "c" * 30, "d" * 20: "é" * 30}}):
                 self.assertIn("request (101) exceeds text limit (100)",
                               server.json("POST", "/v1/translate", request, 400)["error"])
             for bytes_of_one in (b"\x80", "é".encode()):

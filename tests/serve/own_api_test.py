@@ -49,6 +49,23 @@ class OwnApi(Served):
             self.assertIn("kaum rot", found)
             refused = server.json("POST", "/v1/translate", {"text": LINES[0], "sampling": "full"}, 400)["error"]
             self.assertIn("sampling cannot make translations contain phrases", refused)
+            own = {"red": "neues rot", "book": "das Buch"}
+            found = server.json("POST", "/v1/translate", {"text": LINES[:9], "glossary": own})["translations"]
+            (serve_case.FOLDER / "own").write_text("red\tneues rot\nbook\tdas Buch\n", encoding="utf-8")
+            self.assertEqual([t["text"] for t in found], translated(LINES[:9], "--glossary", "own"))
+            (serve_case.FOLDER / "both").write_text("red\tkaum rot\nbook\tdas Buch\n", encoding="utf-8")
+            found = server.json("POST", "/v1/translate", {"text": LINES[:9], "glossary": {"book": "das Buch"}})
+            self.assertEqual([t["text"] for t in found["translations"]], translated(LINES[:9], "--glossary", "both"))
+
+    def test_contains_the_terms_of_the_request(self):
+        for form, text in (("text", "The red house. A red book."), ("html", "<p>The red <b>house</b>.<p>A red book.")):
+            found = self.translate(text=text, format=form, glossary={"red": "das small"})["translations"][0]["text"]
+            self.assertEqual(found.count("das small"), 2, found)
+        for glossary, message in (([], "glossary is array"), ({"a": 1}, "the translation of 'a' is number, expected text"),
+                                  ({" ": "b"}, "glossary: a term is empty"), ({"a": ""}, "'a' has no translation"),
+                                  ({"a": "b", " a": "c"}, "glossary: 'a' has another translation")):
+            self.assertIn(message, self.translate(400, text="a", glossary=glossary)["error"])
+        self.assertIn("glossary contradicts sampling", self.translate(400, text="a", glossary={"a": "b"}, sampling="full")["error"])
 
     def test_gives_hypotheses_scores_and_alignment(self):
         found = self.translate(text=LINES[0], n_best=2, scores=True, alignment=True)["translations"][0]

@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 TEST(ModelSpec, HasLanguagesBeforeTheFile) {
   const auto parts = [](const char* spec) {
@@ -146,6 +147,23 @@ TEST(TranslateRequest, IsRefusedWithTheReason) {
             "min_length_factor 2 is more than max_length_factor 1 allows");
   EXPECT_THAT(refusal_of({{"text", "a"}, {"rule", "moses"}}), HasSubstr("auto, marian, huggingface"));
   EXPECT_THAT(refusal_of({{"text", {"a", "b"}}, {"stream", true}}), HasSubstr("one text"));
+}
+
+TEST(TranslateRequest, HasTermsOfItsOwn) {
+  const auto with = [](json glossary) { return json{{"text", "a"}, {"glossary", std::move(glossary)}}; };
+  EXPECT_THAT(read_translate_request(with({{"a", "b"}, {"c", "d"}}), {}).job.glossary,
+              ElementsAre(Pair("a", "b"), Pair("c", "d")));
+  EXPECT_EQ(refusal_of(with(json::array({"a"}))),
+            "glossary is array, expected an object of terms and their translations");
+  EXPECT_EQ(refusal_of(with({{"a", 1}})), "glossary: the translation of 'a' is number, expected text");
+  EXPECT_THAT(refusal_of(with({{"a", std::string(1001, 'b')}})), HasSubstr("has 1001 bytes, expected at most 1000"));
+  json many = json::object(), sampled = with({{"a", "b"}});
+  for (int i = 0; i < 1001; ++i) many[std::to_string(i)] = "b";
+  EXPECT_EQ(refusal_of(with(many)), "glossary has 1001 terms, expected at most 1000");
+  sampled["sampling"] = "full";
+  EXPECT_EQ(refusal_of(sampled), "glossary contradicts sampling: only a search makes translations contain terms");
+  sampled["glossary"] = json::object();
+  EXPECT_EQ(refusal_of(sampled), "");
 }
 
 TEST(TranslateRequest, IsRefusedWhereAParameterHasNoEffect) {

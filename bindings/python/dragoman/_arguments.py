@@ -6,7 +6,7 @@ import operator
 import os
 import re
 import reprlib
-from typing import Iterable, List, TypeVar, Union
+from typing import Iterable, List, Mapping, TypeVar, Union
 
 from ._error import Error
 
@@ -36,6 +36,13 @@ def text_of(text: str, argument: str) -> str:
 
 def texts_of(texts: Iterable[str], argument: str, kind: str = "lines") -> list[str]:
     return [text_of(text, argument) for text in list_of(texts, argument, kind)]
+
+
+def terms_of(terms: Mapping[str, str], argument: str) -> dict[str, str]:
+    if not isinstance(terms, Mapping):
+        found = f"found {shown(terms)} of type {type(terms).__name__}"
+        raise TypeError(f"{argument}: expected a dict of terms and their translations, {found}")
+    return {text_of(term, argument): text_of(translation, argument) for term, translation in terms.items()}
 
 
 def iterable(values: Iterable[T], argument: str, kind: str) -> Iterable[T]:

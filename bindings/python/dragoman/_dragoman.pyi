@@ -66,6 +66,9 @@ class Job:
     def partial(self, wait: bool) -> Optional[str]: ...
     def cancel(self) -> None: ...
 
+class Glossary:
+    """Terms of a translator."""
+
 class Translator:
     def __init__(
         self,
@@ -83,6 +86,7 @@ class Translator:
         threads: int,
         log: Callable[[bool, str], None],
     ) -> None: ...
+    def glossary(self, terms: dict[str, str]) -> Glossary: ...
     def submit(
         self,
         lines: Sequence[str],
@@ -90,6 +94,7 @@ class Translator:
         search: SearchOptions,
         partial: bool = False,
         news: Optional[Callable[[], None]] = None,
+        glossary: Optional[Glossary] = None,
     ) -> Job: ...
     def close(self) -> None: ...
 

@@ -13,6 +13,8 @@ from typing import (
     Iterable,
     Iterator,
     List,
+    Mapping,
+    NamedTuple,
     Sequence,
     TypedDict,
     Union,
@@ -29,6 +31,7 @@ from ._arguments import (
     list_of,
     number,
     shown,
+    terms_of,
     text_of,
     texts_of,
     whole_number,
@@ -46,7 +49,8 @@ Result = Union[str, List[Translation]]  # with n_best: that many translations, b
 class SearchKeywords(TypedDict, total=False):
     """How to translate: the options of ``dragoman translate`` with these names, and their defaults.
 
-    ``n_best`` is not among them, since it decides what a result is.
+    ``glossary`` has terms and their translations: ``{"night train": "Nachtzug"}``. Those of the translator's file count,
+    too, unless they are among these. ``n_best`` is not here, since it decides what a result is.
     """
 
     beam_size: int
@@ -65,6 +69,14 @@ class SearchKeywords(TypedDict, total=False):
     sampling_mass: float
     temperature: float
     seed: int
+    glossary: Mapping[str, str] | None
+
+
+class _How(NamedTuple):
+    """``SearchKeywords`` as the library takes them."""
+
+    options: _dragoman.SearchOptions
+    glossary: _dragoman.Glossary | None
 
 
 class Translator:
@@ -155,9 +167,9 @@ class Translator:
         The result of a line is its translation, or with ``n_best`` a list of ``Translation``. An iterator reads
         ``read_ahead`` lines ahead at most. ``prefix`` is how the translation of a single line begins.
         """
-        options = _search_options(search, n_best)
+        how = self._how(search, n_best)
         if isinstance(lines, (str, bytes)):  # bytes are refused
-            return _results(self._submit([lines], prefix, options), options)[0]
+            return _results(self._submit([lines], prefix, how), how)[0]
         if prefix:
             raise TypeError("prefix is for the translation of one line")
         read_ahead = whole_number(read_ahead, "read_ahead")
@@ -166,32 +178,38 @@ class Translator:
         if isinstance(lines, (list, tuple)):
             size = max(1, read_ahead // 2)
             parts: Iterator[Sequence[str]] = (lines[at : at + size] for at in range(0, len(lines), size))
-            return list(self._in_order(parts, options, 2))
-        return self._in_order(([line] for line in iterable(lines, "lines", "lines")), options, read_ahead)
+            return list(self._in_order(parts, how, 2))
+        return self._in_order(([line] for line in iterable(lines, "lines", "lines")), how, read_ahead)
+
+    def _how(self, search: SearchKeywords, n_best: int = 0) -> _How:
+        terms = search.pop("glossary", None)
+        options = _search_options(search, n_best)
+        given = {} if terms is None else terms_of(terms, "glossary")
+        return _How(options, self._translator.glossary(given) if given else None)
 
     def _submit(
         self,
         lines: Iterable[str],
         prefix: str,
-        options: _dragoman.SearchOptions,
+        how: _How,
         partial: bool = False,
         news: Callable[[], None] | None = None,
     ) -> _dragoman.Job:
-        return self._translator.submit(texts_of(lines, "lines"), text_of(prefix, "prefix"), options, partial, news)
+        return self._translator.submit(
+            texts_of(lines, "lines"), text_of(prefix, "prefix"), how.options, partial, news, how.glossary
+        )
 
-    def _in_order(
-        self, parts: Iterator[Sequence[str]], options: _dragoman.SearchOptions, read_ahead: int
-    ) -> Iterator[Result]:
+    def _in_order(self, parts: Iterator[Sequence[str]], how: _How, read_ahead: int) -> Iterator[Result]:
         """Results of the lines of all parts, of which `read_ahead` are under way."""
         jobs: deque[_dragoman.Job] = deque()
         try:
             for part in parts:
-                jobs.append(self._submit(part, "", options))
+                jobs.append(self._submit(part, "", how))
                 while jobs and (len(jobs) >= read_ahead or jobs[0].done()):
-                    yield from _results(jobs[0], options)
+                    yield from _results(jobs[0], how)
                     jobs.popleft()
             while jobs:
-                yield from _results(jobs[0], options)
+                yield from _results(jobs[0], how)
                 jobs.popleft()
         finally:
             for job in jobs:
@@ -203,7 +221,7 @@ class Translator:
         Each text begins with the one before: greedy search (``beam_size=1``) decides every token at once, a beam as
         soon as all hypotheses that can still win agree. Closing the iterator cancels the translation.
         """
-        job = self._submit([line], prefix, _search_options(search), True)
+        job = self._submit([line], prefix, self._how(search), True)
         reported: str | None = None
         try:
             while (text := job.partial(True)) is not None:
@@ -235,31 +253,31 @@ class Translator:
         self, lines: Iterable[str], *, n_best: int = 0, prefix: str = "", **search: Unpack[SearchKeywords]
     ) -> Any:
         """The same for coroutines: a line, or several lines to a list. Cancelling the task cancels the translation."""
-        options = _search_options(search, n_best)
+        how = self._how(search, n_best)
         if isinstance(lines, (str, bytes)):  # bytes are refused
-            return (await self._await([lines], prefix, options))[0]
+            return (await self._await([lines], prefix, how))[0]
         if prefix:
             raise TypeError("prefix is for the translation of one line")
-        return await self._await(list_of(lines, "lines", "lines"), "", options)
+        return await self._await(list_of(lines, "lines", "lines"), "", how)
 
-    async def _await(self, lines: list[str], prefix: str, options: _dragoman.SearchOptions) -> list[Result]:
+    async def _await(self, lines: list[str], prefix: str, how: _How) -> list[Result]:
         if not lines:
             return []
         news = asyncio.Event()
-        job = self._submit(lines, prefix, options, False, _setter(news))
+        job = self._submit(lines, prefix, how, False, _setter(news))
         try:
             await news.wait()
         except BaseException:
             job.cancel()
             raise
-        return _results(job, options)
+        return _results(job, how)
 
     async def stream_async(
         self, line: str, *, prefix: str = "", **search: Unpack[SearchKeywords]
     ) -> AsyncIterator[str]:
         """The same as ``stream`` for coroutines."""
         news = asyncio.Event()
-        job = self._submit([line], prefix, _search_options(search), True, _setter(news))
+        job = self._submit([line], prefix, self._how(search), True, _setter(news))
         reported: str | None = None
         try:
             while not job.done():
@@ -304,8 +322,8 @@ def _search_options(search: SearchKeywords, n_best: int = 0) -> _dragoman.Search
     return options
 
 
-def _results(job: _dragoman.Job, options: _dragoman.SearchOptions) -> list[Result]:
-    return list(job.result() if options.n_best > 0 else job.texts())
+def _results(job: _dragoman.Job, how: _How) -> list[Result]:
+    return list(job.result() if how.options.n_best > 0 else job.texts())
 
 
 def _setter(event: asyncio.Event) -> Callable[[], None]:

@@ -54,6 +54,11 @@ struct Answers {
   std::optional<std::string> partial;  // what the last line's translation begins with, unless it was taken
 };
 
+// An opaque handle.
+struct PythonGlossary {
+  std::shared_ptr<const Glossary> glossary;
+};
+
 class Job {
  public:
   Job(std::weak_ptr<BackgroundTranslator> translator, std::shared_ptr<Answers> answers)
@@ -130,6 +135,13 @@ class PythonTranslator {
     auto last = std::move(translator_);
     const WithoutLock unlocked;
     last.reset();
+  }
+
+  PythonGlossary glossary(const std::map<std::string, std::string>& terms) {
+    const auto translator = translator_;
+    require(bool(translator), "the translator is closed");
+    const WithoutLock unlocked;
+    return {translator->glossary(terms)};
   }
 
   // `call` is called when all are answered, and with `partial` each time that a partial translation grows.
@@ -238,6 +250,7 @@ void add_translator(py::module_& module) {
       .def("texts", &Job::texts)
       .def("partial", &Job::partial, "wait"_a)
       .def("cancel", &Job::cancel, py::call_guard<WithoutLock>());
+  py::class_<PythonGlossary>(module, "Glossary");
   py::class_<PythonTranslator>(module, "Translator")
       .def(py::init([](std::vector<std::string> models, std::vector<double> weights, const std::string& precision,
                        std::string glossary, std::string shortlist, std::vector<std::string> vocabs,
@@ -257,15 +270,18 @@ void add_translator(py::module_& module) {
            }),
            py::kw_only(), "models"_a, "weights"_a, "precision"_a, "glossary"_a, "shortlist"_a, "vocabs"_a,
            "source_lang"_a, "target_lang"_a, "max_length"_a, "device"_a, "threads"_a, "log"_a)
+      .def("glossary", &PythonTranslator::glossary, "terms"_a)
       .def(
           "submit",
           [](PythonTranslator& translator, std::vector<std::string> lines, std::string prefix,
-             const SearchOptions& search, bool partial, const py::object& news) {
-            const bool scores = search.n_best > 0;  // are shown
-            return translator.submit(std::move(lines),
-                                     {.search = search, .prefix = std::move(prefix), .scores = scores}, partial, news);
+             const SearchOptions& search, bool partial, const py::object& news, const PythonGlossary* glossary) {
+            const TranslationRequest request{.search = search,
+                                             .prefix = std::move(prefix),
+                                             .glossary = glossary ? glossary->glossary : nullptr,
+                                             .scores = search.n_best > 0};  // are shown
+            return translator.submit(std::move(lines), request, partial, news);
           },
-          "lines"_a, "prefix"_a, "search"_a, "partial"_a = false, "news"_a = py::none())
+          "lines"_a, "prefix"_a, "search"_a, "partial"_a = false, "news"_a = py::none(), "glossary"_a = py::none())
       .def("close", &PythonTranslator::close);
 }
 
