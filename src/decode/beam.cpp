@@ -86,7 +86,7 @@ Beam::Beam(const SearchOptions& options, const Sentence& sentence, const Convent
   live_.push_back({-1, -1, 0, no_node, std::move(states)});
   if (sentence.phrases.empty()) return;
   phrases_.emplace(sentence.phrases);
-  node_phrases_.push_back(phrases_->begin());
+  live_[0].phrases = phrases_->begin();
 }
 
 Beam::Width Beam::width() const {
@@ -129,14 +129,14 @@ Allowed Beam::allowed(const Live& hypothesis) const {
   }
   if (!lacks_phrases(hypothesis)) return allowed;
   allowed.narrow({.ids = {eos_}});
-  for (const int32_t id : phrases_->next(phrases_of(hypothesis)))
+  for (const int32_t id : phrases_->next(hypothesis.phrases))
     if (!allowed.only) std::erase(allowed.ids, id);
   return allowed;
 }
 
 std::vector<int32_t> Beam::required(const Live& hypothesis, const Allowed& allowed) const {
   if (!phrases_) return {};
-  std::vector<int32_t> ids = phrases_->next(phrases_of(hypothesis));
+  std::vector<int32_t> ids = phrases_->next(hypothesis.phrases);
   std::erase_if(ids, [&](int32_t id) { return !allowed.contains(id); });
   return ids;
 }
@@ -146,16 +146,11 @@ Beam::Live Beam::continued(const Candidate& candidate, int node) const {
   const int32_t token = candidate.next->id;
   std::vector<Constraint::State> states = parent.states;
   for (size_t i = 0; i < states.size(); ++i) states[i] = constraints_[i]->advance(states[i], token);
-  return {candidate.parent, token, candidate.log_prob, node, std::move(states)};
+  auto phrases = phrases_ ? phrases_->advance(parent.phrases, token) : RequiredPhrases::State();
+  return {candidate.parent, token, candidate.log_prob, node, std::move(states), std::move(phrases)};
 }
 
-const RequiredPhrases::State& Beam::phrases_of(const Live& hypothesis) const {
-  return node_phrases_[size_t(hypothesis.node - no_node)];
-}
-
-bool Beam::lacks_phrases(const Live& hypothesis) const {
-  return phrases_ && !phrases_->complete(phrases_of(hypothesis));
-}
+bool Beam::lacks_phrases(const Live& hypothesis) const { return phrases_ && !phrases_->complete(hypothesis.phrases); }
 
 std::vector<int32_t> Beam::pieces(int node) const {
   std::vector<int32_t> ids;
@@ -188,7 +183,7 @@ void Beam::deal_out(std::vector<Candidate>& candidates) const {
   };
   std::vector<Grouped> grouped;
   for (const Candidate& c : candidates)
-    grouped.push_back({c, phrases_->progress(phrases_->advance(phrases_of(live_[size_t(c.parent)]), c.next->id)), 0});
+    grouped.push_back({c, phrases_->progress(live_[size_t(c.parent)].phrases, c.next->id), 0});
   std::ranges::sort(grouped, [](const Grouped& a, const Grouped& b) {
     return a.group != b.group ? a.group > b.group : is_better(a.candidate, b.candidate);
   });
@@ -240,7 +235,6 @@ void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
     const Live& parent = live_[size_t(c.parent)];
     nodes_.push_back({parent.node, c.next->id, c.next->log_prob, c.next->by_model});
     if (free) nodes_.back().log_prob = 0, std::ranges::fill(nodes_.back().by_model, 0.0f);
-    if (phrases_) node_phrases_.push_back(phrases_->advance(phrases_of(parent), c.next->id));
     const int node = int(nodes_.size()) - 1;
     if (ends)
       end(node, c.log_prob, lacks_phrases(parent));

@@ -61,6 +61,7 @@ class Beam {
     double log_prob;
     int node;                               // of its last token
     std::vector<Constraint::State> states;  // one per constraint; empty: no constraint has states
+    RequiredPhrases::State phrases = {};    // if there are phrases
   };
 
   /// The options must outlive the beam.
@@ -110,7 +111,6 @@ class Beam {
   std::vector<int32_t> translated(int node) const;
   Hypothesis hypothesis(const Ended& ended) const;
   bool can_improve() const;
-  const RequiredPhrases::State& phrases_of(const Live& hypothesis) const;
   bool lacks_phrases(const Live& hypothesis) const;
   void end(int node, double log_prob, bool lacks);
   void end_all();
@@ -131,9 +131,8 @@ class Beam {
   int length_ = 0;  // completed steps
   bool best_ended_ = false;
   std::vector<Live> live_;
-  std::vector<Node> nodes_;                           // tokens of all hypotheses, each linked to its predecessor
-  std::vector<RequiredPhrases::State> node_phrases_;  // of the empty hypothesis and of each node, if there are phrases
-  std::vector<Ended> ended_;                          // best first
+  std::vector<Node> nodes_;   // tokens of all hypotheses, each linked to its predecessor
+  std::vector<Ended> ended_;  // best first
 };
 
 }  // namespace dragoman

@@ -86,15 +86,16 @@ bool RequiredPhrases::leads_on(const State& state, int node) const {
 }
 
 RequiredPhrases::State RequiredPhrases::begin() const {
-  return {.missing = ordered_ ? std::vector{int32_t(order_.size())} : required_};
+  return {.missing = ordered_ ? std::vector{int32_t(order_.size())} : required_, .left = total_};
 }
 
 RequiredPhrases::State RequiredPhrases::advance(const State& state, int32_t piece) const {
-  State next{follow(state.node, piece), state.missing};
+  State next{follow(state.node, piece), state.missing, state.left};
   for (int node = next.node; node != 0; node = nodes_[size_t(node)].fallback) {
     const int phrase = nodes_[size_t(node)].ends;
     if (phrase < 0 || !needs(next, phrase)) continue;
     --next.missing[ordered_ ? 0 : size_t(phrase)];
+    next.left -= length(phrase);
     if (!ordered_) continue;
     next.node = 0;
     break;
@@ -102,20 +103,17 @@ RequiredPhrases::State RequiredPhrases::advance(const State& state, int32_t piec
   return next;
 }
 
-bool RequiredPhrases::complete(const State& state) const {
-  return std::ranges::all_of(state.missing, [](int32_t missing) { return missing == 0; });
-}
+bool RequiredPhrases::complete(const State& state) const { return state.left == 0; }
 
 int RequiredPhrases::progress(const State& state) const {
-  int progress = total_;
-  if (ordered_) {
-    for (size_t i = order_.size() - size_t(state.missing[0]); i < order_.size(); ++i) progress -= length(order_[i]);
-  } else {
-    for (size_t p = 0; p < lengths_.size(); ++p) progress -= state.missing[p] * lengths_[p];
-  }
   int node = state.node;
   while (node != 0 && !leads_on(state, node)) node = nodes_[size_t(node)].fallback;
-  return progress + nodes_[size_t(node)].depth;
+  return total_ - state.left + nodes_[size_t(node)].depth;
+}
+
+// Most pieces are of no phrase: then a copy of the state would take most of the time.
+int RequiredPhrases::progress(const State& state, int32_t piece) const {
+  return follow(state.node, piece) == 0 ? total_ - state.left : progress(advance(state, piece));
 }
 
 std::vector<int32_t> RequiredPhrases::next(const State& state) const {

@@ -27,6 +27,7 @@ class RequiredPhrases {
     int node = 0;  // the longest end of the hypothesis that begins a phrase
     // Occurrences that each phrase needs; if they are ordered, one number: how many of them are needed.
     std::vector<int32_t> missing = {};
+    int left = 0;  // pieces of these occurrences
   };
 
   explicit RequiredPhrases(const Phrases& phrases);
@@ -37,6 +38,8 @@ class RequiredPhrases {
   /// How many pieces of the phrases the hypothesis has, those of one that has begun included. Only a complete state has
   /// all.
   int progress(const State& state) const;
+  /// The same after one more piece.
+  int progress(const State& state, int32_t piece) const;
   /// The pieces that continue or begin a phrase that is needed, in ascending order.
   std::vector<int32_t> next(const State& state) const;
   /// Whether these pieces contain all phrases.

@@ -86,9 +86,11 @@ std::vector<Glossary::Found> Translator::terms_of(const TextRequest& request) co
   return glossary_ ? glossary_->find(request.text) : std::vector<Glossary::Found>();
 }
 
-// The segment of a term is the one with its first token.
+// The segment of a term is the one with its first token. A text that repeats terms would take time and memory without
+// bounds.
 void Translator::require_terms(std::span<const Glossary::Found> terms, std::string_view text, bool adds_tags,
                                std::span<Sentence> sentences) const {
+  constexpr size_t most_pieces = 1000;  // of a segment's terms
   if (terms.empty() || sentences.empty()) return;
   std::vector<ByteRange> ranges;
   if (sentences.size() > 1) ranges = ranges_of(text, sentences, adds_tags);
@@ -97,8 +99,12 @@ void Translator::require_terms(std::span<const Glossary::Found> terms, std::stri
   for (Sentence& sentence : sentences) {
     token += sentence.source.size();
     const bool last = &sentence == &sentences.back();
-    for (; term != terms.end() && (last || term->begin < end_of(ranges, token)); ++term)
+    size_t left = most_pieces;
+    for (; term != terms.end() && (last || term->begin < end_of(ranges, token)); ++term) {
+      if (term->phrase->size() > left) continue;
+      left -= term->phrase->size();
       sentence.phrases.all.push_back(*term->phrase);
+    }
   }
 }
 

@@ -151,6 +151,17 @@ TEST_F(Terminology, OccursInTheTranslations) {
   }
 }
 
+TEST_F(Terminology, IsBoundedInALineThatRepeatsATerm) {
+  const std::string translation(600, 'x');
+  const Glossary glossary = of("a\t" + translation + "\nb\tHaus\n");
+  search.beam_size = 1;
+  const std::string found = translate({"a a a a b"}, &glossary)[0];
+  const size_t first = found.find(translation);
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(found.find(translation, first + translation.size()), std::string::npos);
+  EXPECT_THAT(found, HasSubstr("Haus"));
+}
+
 TEST_F(Terminology, MayComeWithTheLine) {
   for (const LineConstraints how : {LineConstraints::unordered, LineConstraints::ordered}) {
     options.constraints = how;
