@@ -49,7 +49,7 @@ Result = Union[str, List[Translation]]  # with n_best: that many translations, b
 class SearchKeywords(TypedDict, total=False):
     """How to translate: the options of ``dragoman translate`` with these names, and their defaults.
 
-    ``glossary`` has terms and their translations: ``{"night train": "Nachtzug"}``. Those of the translator's file count,
+    ``glossary`` has terms and their translations: ``{"night train": "Nachtzug"}``. Those of the translator's file count
     too, unless they are among these. ``n_best`` is not here, since it decides what a result is.
     """
 
