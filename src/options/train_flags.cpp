@@ -131,9 +131,8 @@ std::vector<Flag<O>> validation_flags() {
        .field = &O::valid_metrics,
        .value = "NAME...",
        .group = group,
-       .help = "metrics to compute; the first decides --early-stopping, unless --early-stopping-on says otherwise; "
-               "bleu, chrf and translation translate the validation text, and translation is computed by "
-               "--valid-script-path"},
+       .help = "metrics to compute; the first decides --early-stopping (see --early-stopping-on); bleu, chrf and "
+               "translation, which --valid-script-path computes, translate the text"},
       {.name = "valid-freq",
        .field = &O::valid_freq,
        .value = "N[u|e|t|m]",
