@@ -28,6 +28,8 @@ class Vocabulary {
 
   /// A SentencePiece model, byte by byte, or the container of a list (docs/model_format.md).
   const std::string& bytes() const { return *bytes_; }
+  /// Whether the other has the same ids for the same pieces: it was made from the same bytes.
+  bool is_same_as(const Vocabulary& other) const { return bytes_ == other.bytes_ || *bytes_ == *other.bytes_; }
   int size() const;
   int32_t unk() const;
   int32_t bos() const;  // -1 if the model has none, as in other programs' models

@@ -68,8 +68,8 @@ class [[gnu::visibility("default")]] TextTranslator {
   std::vector<std::string> translate(const std::vector<std::string>& lines);
 
   /// Terms and the translations that must occur where they do, as of a file TextTranslatorOptions::glossary, whose
-  /// terms count too unless they are among these. For requests to this translator. Error for a term or a translation
-  /// without text, and for characters that the model's vocabulary lacks. Any thread may call it.
+  /// terms count too unless they are among these. For requests to translators with the same vocabulary. Error for a
+  /// term or a translation without text, and for characters that the model's vocabulary lacks. Any thread may call it.
   std::shared_ptr<const Glossary> glossary(const std::map<std::string, std::string>& terms) const;
 
   using Ticket = uint64_t;

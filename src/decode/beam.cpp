@@ -54,8 +54,7 @@ Constraints constraints_of(const SearchOptions& options, const Sentence& sentenc
 }  // namespace
 
 int beam_width(const SearchOptions& options, const Sentence& sentence) {
-  constexpr size_t most_groups = 64;
-  return options.beam_size + int(std::min(sentence.phrases.pieces(), most_groups));
+  return options.beam_size + int(std::min(sentence.phrases.pieces(), size_t{most_groups}));
 }
 
 void drop_impossible(Phrases& phrases, const SearchOptions& options, const Conventions& conventions) {

@@ -20,6 +20,9 @@ struct Sentence {
   Phrases phrases = {};              // that the translation must contain
 };
 
+/// The most groups of hypotheses that have some piece of a phrase.
+constexpr int most_groups = 64;
+
 /// The most hypotheses of a sentence at once. With phrases they are more than the beam size: the hypotheses that have
 /// none of the phrases yet, those that have the first piece, and so on share the beam, and each group needs a place.
 int beam_width(const SearchOptions& options, const Sentence& sentence);

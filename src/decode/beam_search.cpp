@@ -19,8 +19,11 @@ bool is_lack_of_memory(const std::exception& error) {
 
 Search::Search(Ensemble models, int64_t tokens) : models_(std::move(models)), tokens_(tokens) {}
 
+// A sentence with phrases has more hypotheses than the beam size, and needs as much more memory.
 int64_t Search::tokens_of(const Waiting& w) {
-  return std::max(int64_t(w.sentence.source.size()) + 1, (int64_t{beam_width(*w.options, w.sentence)} + 1) / 2);
+  const int64_t width = beam_width(*w.options, w.sentence), beam = w.options->beam_size;
+  const int64_t tokens = std::max(int64_t(w.sentence.source.size()) + 1, (beam + 1) / 2);
+  return (tokens * width + beam - 1) / beam;
 }
 
 Search::Ticket Search::add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed,

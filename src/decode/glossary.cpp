@@ -5,6 +5,7 @@
 #include <unicode/uscript.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/error.h"
@@ -73,6 +74,7 @@ Phrase phrase_of(const Vocabulary& target, std::string_view text) {
 
 Glossary::Glossary(const std::string& path, const Vocabulary& target) : target_(target) {
   LineReader lines(path);
+  Terms terms;
   for (std::string line; lines.next(line);) {
     const auto where = [&] { return fmt::format("{}, line {}", lines.name(), lines.lines()); };
     const std::string shape = "a term of the source, a tab and its translation";
@@ -85,38 +87,44 @@ Glossary::Glossary(const std::string& path, const Vocabulary& target) : target_(
     const auto translation = text_of_field(std::string_view(line).substr(tab + 1));
     require(!source.empty(), "{}: has no term before the tab, expected {}", where(), shape);
     require(!translation.empty(), "{}: has no translation after the tab, expected {}", where(), shape);
-    add(source, translation, lines.lines(), where());
+    add(terms, source, translation, lines.lines(), where());
   }
+  take(std::move(terms));
 }
 
-Glossary::Glossary(const std::map<std::string, std::string>& terms, const Vocabulary& target) : target_(target) {
-  for (const auto& [given, of_given] : terms) {
+Glossary::Glossary(const std::map<std::string, std::string>& given_terms, const Vocabulary& target) : target_(target) {
+  Terms terms;
+  for (const auto& [given, of_given] : given_terms) {
     std::string source = given, translation = of_given;
     clean_utf8(source), clean_utf8(translation);
     require(!text_of_field(source).empty(), "glossary: a term is empty");
     require(!text_of_field(translation).empty(), "glossary: '{}' has no translation", source);
-    add(text_of_field(source), text_of_field(translation), 0, "glossary");
+    add(terms, text_of_field(source), text_of_field(translation), 0, "glossary");
   }
+  take(std::move(terms));
 }
 
-void Glossary::add(std::string_view source, std::string_view translation, int64_t line, std::string_view where) {
+void Glossary::add(Terms& terms, std::string_view source, std::string_view translation, int64_t line,
+                   std::string_view where) {
   Phrase phrase = phrase_of(target_, translation);
   if (phrase.empty() || std::ranges::find(phrase, target_.unk()) != phrase.end())
     throw Error(fmt::format("{}: '{}' has characters that the model's vocabulary lacks", where, translation),
                 "the model cannot write this translation: leave the term out");
-  insert({std::string(source), std::move(phrase), line}, where);
+  const std::string key(source);
+  const auto found = terms.find(key);
+  if (found == terms.end()) {
+    terms.emplace(key, Term{key, std::move(phrase), line});
+  } else if (const Term& same = found->second; same.phrase != phrase) {
+    const std::string other = same.line > 0 ? fmt::format(" in line {}", same.line) : "";
+    throw Error(fmt::format("{}: '{}' has another translation{}", where, source, other), "keep one of the two");
+  }
 }
 
-void Glossary::insert(Term term, std::string_view where) {
-  auto& terms = by_first_word_[term.source.substr(0, next_boundary(term.source, 0))];
-  const auto same = std::ranges::find(terms, term.source, &Term::source);
-  if (same == terms.end()) {
-    const auto shorter = [&](const Term& other) { return other.source.size() < term.source.size(); };
-    terms.insert(std::ranges::find_if(terms, shorter), std::move(term));
-  } else if (same->phrase != term.phrase) {
-    const std::string other = same->line > 0 ? fmt::format(" in line {}", same->line) : "";
-    throw Error(fmt::format("{}: '{}' has another translation{}", where, term.source, other), "keep one of the two");
-  }
+void Glossary::take(Terms terms) {
+  for (auto& [source, term] : terms)
+    by_first_word_[source.substr(0, next_boundary(source, 0))].push_back(std::move(term));
+  for (auto& [word, of_word] : by_first_word_)
+    std::ranges::sort(of_word, std::greater(), [](const Term& term) { return term.source.size(); });
 }
 
 // The longest term at the beginning of a text, which begins with this word; null: none.

@@ -37,7 +37,7 @@ class Glossary {
 
   bool empty() const { return by_first_word_.empty(); }
   /// Whether its phrases are pieces of this vocabulary.
-  bool is_for(const Vocabulary& target) const { return &target_ == &target; }
+  bool is_for(const Vocabulary& target) const { return target_.is_same_as(target); }
 
  private:
   struct Term {
@@ -45,11 +45,12 @@ class Glossary {
     Phrase phrase;
     int64_t line;  // of the file; 0: none
   };
-  void add(std::string_view source, std::string_view translation, int64_t line, std::string_view where);
-  void insert(Term term, std::string_view where);
+  using Terms = std::unordered_map<std::string, Term>;  // by source
+  void add(Terms& terms, std::string_view source, std::string_view translation, int64_t line, std::string_view where);
+  void take(Terms terms);
   const Term* longest(std::string_view text, const std::string& first_word) const;
 
-  const Vocabulary& target_;
+  const Vocabulary target_;
   std::unordered_map<std::string, std::vector<Term>> by_first_word_;  // of each, the longest term first
 };
 

@@ -102,7 +102,7 @@ void TextTranslator::require_valid(const TranslationRequest& request) const {
   const LoadedEnsemble& ensemble = state_->ensemble;
   if (!request.phrases.empty() || request.glossary || ensemble.lexicons().glossary) require_search(request.search);
   require(!request.glossary || request.glossary->is_for(ensemble.vocabularies().target),
-          "the glossary was made by another translator");
+          "the glossary was made for a model with another vocabulary");
 }
 
 TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done done, Failed failed) {

@@ -175,7 +175,9 @@ void TranslationWorker::begin(Ticket ticket, TranslationJob& job) {
   metrics_.add_waiting(int64_t(sentences));
   lane.turns.push_back(ticket);
   running.job = std::move(job);
-  lane.heavy |= (bytes + 64 * sentences) * size_t(running.job.search.beam_size) > heavy_job;
+  const bool has_terms = running.glossary || ensemble_.lexicons().glossary;
+  const int beam = running.job.search.beam_size + (has_terms ? most_groups : 0);
+  lane.heavy |= (bytes + 64 * sentences) * size_t(beam) > heavy_job;
 }
 
 void TranslationWorker::begin(Ticket ticket, ScoringJob& job) {

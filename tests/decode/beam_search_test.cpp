@@ -21,7 +21,7 @@ constexpr int64_t plenty = 1 << 20;
 class BeamSearch : public testing::Test {
  protected:
   std::vector<std::vector<Hypothesis>> find(const SearchOptions& options, const std::vector<Pieces>& sources,
-                                            int64_t tokens = plenty) {
+                                            int64_t tokens = plenty, const Phrases& phrases = {}) {
     auto toy = std::make_unique<ToyDecoding>();
     ToyDecoding& observed = *toy;
     std::vector<Ensemble::Member> members;
@@ -30,7 +30,7 @@ class BeamSearch : public testing::Test {
     Search search(Ensemble(cx, std::move(members)), tokens);
     const auto shared = std::make_shared<const SearchOptions>(options);
     for (size_t i = 0; i < sources.size(); ++i)
-      search.add({sources[i]}, shared, Wanted::log_probs,
+      search.add({.source = sources[i], .phrases = phrases}, shared, Wanted::log_probs,
                  [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
     while (!search.idle()) search.step();
     most_sentences = observed.most_sentences;
@@ -208,6 +208,12 @@ TEST_F(BeamSearch, BoundsHypothesesWhereTheBeamIsWide) {
   EXPECT_EQ(most_sentences, 3);
   find({.beam_size = 40}, std::vector<Pieces>(5, Pieces(4, 3)), 19);
   EXPECT_EQ(most_sentences, 1) << "one runs alone, however wide";
+}
+
+// Two pieces of a phrase make a beam of 2 one of 4, and a sentence of 5 tokens one of 10.
+TEST_F(BeamSearch, CountsTheHypothesesThatPhrasesAdd) {
+  find({.beam_size = 2}, std::vector<Pieces>(50, Pieces(4, 3)), 35, {{{3, 4}}});
+  EXPECT_EQ(most_sentences, 3);
 }
 
 TEST_F(BeamSearch, TranslatesNothingAtAll) { EXPECT_TRUE(find({}, {}).empty()); }

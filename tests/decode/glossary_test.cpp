@@ -106,9 +106,20 @@ TEST_F(Glossaries, MayComeFromAProgram) {
   EXPECT_THAT(own.find("red", nullptr), IsEmpty());
   EXPECT_TRUE(made({}).empty() && !own.empty());
   EXPECT_TRUE(own.is_for(tiny_vocabulary()));
+  EXPECT_TRUE(own.is_for(Vocabulary::from_bytes(tiny_vocabulary().bytes(), "again")));
+  EXPECT_FALSE(own.is_for(Vocabulary::load(source_dir() + "/tests/vocab/golden/unigram.spm")));
   EXPECT_THAT([&] { made({{" ", "b"}}); }, ThrowsMessage<Error>("glossary: a term is empty"));
   EXPECT_THAT([&] { made({{"a", " "}}); }, ThrowsMessage<Error>("glossary: 'a' has no translation"));
   EXPECT_THAT([&] { made({{"a", "b"}, {"a ", "c"}}); }, ThrowsMessage<Error>("glossary: 'a' has another translation"));
+}
+
+// A list that was searched for each term took 14 s.
+TEST_F(Glossaries, HoldManyTermsWithTheSameFirstWord) {
+  std::string lines;
+  for (int i = 0; i < 20000; ++i) lines += fmt::format("part {}\tab {}\n", i, i);
+  const Glossary glossary = of(lines);
+  EXPECT_EQ(glossary.find("part 1234 and part 77, part").size(), 2u);
+  EXPECT_THAT(complaint(lines + "part 5\tab\n"), HasSubstr("'part 5' has another translation in line 6"));
 }
 
 class Terminology : public Glossaries {

@@ -14,7 +14,6 @@
 namespace dragoman {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 ModelConfig small() {

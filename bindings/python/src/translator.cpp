@@ -250,7 +250,7 @@ void add_translator(py::module_& module) {
       .def("texts", &Job::texts)
       .def("partial", &Job::partial, "wait"_a)
       .def("cancel", &Job::cancel, py::call_guard<WithoutLock>());
-  py::class_<PythonGlossary>(module, "Glossary");
+  const py::class_<PythonGlossary> glossary(module, "Glossary");
   py::class_<PythonTranslator>(module, "Translator")
       .def(py::init([](std::vector<std::string> models, std::vector<double> weights, const std::string& precision,
                        std::string glossary, std::string shortlist, std::vector<std::string> vocabs,
