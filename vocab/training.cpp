@@ -32,7 +32,8 @@ using Arguments = std::unordered_map<std::string, std::string>;
 // The sentences of all files, one file after the other.
 class SentenceReader {
  public:
-  SentenceReader(const std::vector<std::string>& paths, TextColumns columns) : paths_(paths), columns_(columns) {}
+  SentenceReader(const std::vector<std::string>& paths, const std::vector<int>& columns)
+      : paths_(paths), columns_(columns) {}
 
   // The next sentence that is not blank; false at the end.
   bool next(std::string& sentence) {
@@ -55,24 +56,26 @@ class SentenceReader {
  private:
   // Reads the next of the columns that columns_ names.
   bool read_sentence(std::string& sentence) {
-    if (second_column_) {
-      sentence = std::move(*second_column_);
-      second_column_.reset();
-      return true;
-    }
-    if (!reader_->next(sentence)) return false;
-    const size_t tab = columns_ == TextColumns::whole_lines ? std::string::npos : sentence.find('\t');
-    if (tab == std::string::npos) return true;
-    if (columns_ == TextColumns::both) second_column_ = sentence.substr(tab + 1);
-    columns_ == TextColumns::target ? sentence.erase(0, tab + 1) : sentence.erase(tab);
+    if (columns_.empty()) return reader_->next(sentence);
+    if (column_ == 0 && !reader_->next(line_)) return false;
+    sentence = column_of(line_, columns_[column_]);
+    column_ = (column_ + 1) % columns_.size();
     return true;
   }
 
+  // Of a line with fewer columns, the last.
+  static std::string_view column_of(std::string_view line, int column) {
+    size_t tab = line.find('\t');
+    for (; column > 0 && tab != line.npos; --column, tab = line.find('\t')) line.remove_prefix(tab + 1);
+    return line.substr(0, tab);
+  }
+
   const std::vector<std::string>& paths_;
-  const TextColumns columns_;
+  const std::vector<int>& columns_;
   size_t file_ = 0;
   std::optional<LineReader> reader_;
-  std::optional<std::string> second_column_;  // comes after the first
+  std::string line_;   // that has the columns …
+  size_t column_ = 0;  // … of which this comes next, an index into columns_
   int64_t sentences_ = 0;
 };
 

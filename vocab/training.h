@@ -8,17 +8,14 @@
 
 namespace dragoman {
 
-/// The columns of a line to learn from; they are separated by tabs, and each is a sentence of its own.
-enum class TextColumns { whole_lines, source, target, both };
-
 constexpr double least_character_coverage = 0.98;  // SentencePiece's bound
 
 /// The text and options for learning a new vocabulary. Pieces 0, 1 and 2 are <unk>, <s> and </s>; there is no padding.
 struct VocabularyTraining {
   std::vector<std::string> inputs;  // text files, one sentence per line; plain, .gz, .xz, .zst or "-"
-  TextColumns columns = TextColumns::whole_lines;
-  std::string model;  // the file to make
-  int size = 32000;   // pieces in all: the special ones, user symbols and bytes included; of a list at most
+  std::vector<int> columns;         // of a line, from 0, separated by tabs; each is a sentence. None: whole lines
+  std::string model;                // the file to make
+  int size = 32000;  // pieces in all: the special ones, user symbols and bytes included; of a list at most
   VocabularyType type = VocabularyType::bpe;
   std::string normalization = "nmt_nfkc";      // or nfkc, nmt_nfkc_cf, nfkc_cf (lower-cased), identity
   double character_coverage = 1;               // share of the text whose characters become pieces of their own

@@ -78,7 +78,7 @@ struct RunDecay {
 };
 
 struct RunEnd {
-  enum Reason { after, early_stopping, signal } reason = after;
+  enum Reason { after, early_stopping, signal, end_of_text } reason = after;
   double epochs = 0;
   int64_t stalled = 0;
 };

@@ -62,7 +62,7 @@ std::string hint_for(int error) {
 
 // By name, before the file is opened: opening a pipe would wait for a writer.
 void require_no_pipe(const std::string& path) {
-  if (struct stat status; stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) refuse_special(path);
+  if (is_pipe(path)) refuse_special(path);
 }
 
 struct stat status_of(const FileDescriptor& file) {
@@ -72,6 +72,11 @@ struct stat status_of(const FileDescriptor& file) {
 }
 
 }  // namespace
+
+bool is_pipe(const std::string& path) {
+  struct stat status;
+  return path == "-" || (stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode));
+}
 
 FileDescriptor FileDescriptor::to_read(const std::string& path) {
   if (path == "-") return {STDIN_FILENO, Access::borrowed, "stdin"};
@@ -126,9 +131,9 @@ size_t FileDescriptor::read(char* data, size_t bytes) {
   }
 }
 
-bool FileDescriptor::readable_now() const {
+bool FileDescriptor::readable_within(int milliseconds) const {
   pollfd wanted{number_, POLLIN, 0};
-  return poll(&wanted, 1, 0) > 0;
+  return poll(&wanted, 1, milliseconds) > 0;
 }
 
 void FileDescriptor::write(std::string_view data) {

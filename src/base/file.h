@@ -32,10 +32,10 @@ class FileDescriptor {
   FileDescriptor& operator=(FileDescriptor&& other) = delete;
   ~FileDescriptor();  // logs errors of close() as warnings
 
-  size_t read(char* data, size_t bytes);  // up to `bytes`, as soon as any are available; 0 at the end
-  bool readable_now() const;              // read() would not block: data or the end is available
-  void write(std::string_view data);      // everything, or throws Error or BrokenPipe
-  void close();                           // throws errors that appear only at close (a full disk on NFS); once
+  size_t read(char* data, size_t bytes);         // up to `bytes`, as soon as any are available; 0 at the end
+  bool readable_within(int milliseconds) const;  // by then, read() would not block: data or the end is available
+  void write(std::string_view data);             // everything, or throws Error or BrokenPipe
+  void close();                                  // throws errors that appear only at close (a full disk on NFS); once
   bool holds_old_content() const { return holds_old_content_; }  // removed by the first write
   bool is_regular() const;                                       // a file on disk, not a pipe, terminal or device
   int64_t size() const;                                          // bytes of a regular file
@@ -54,6 +54,9 @@ class FileDescriptor {
   bool holds_old_content_ = false;
   std::string name_;
 };
+
+/// Stdin ("-") or a named pipe: can be read only once, and opening it may wait for a writer.
+bool is_pipe(const std::string& path);
 
 /// The whole file. For small files; models are mapped. Error for more than 256 MiB: a device or a pipe may never end.
 std::string read_file(const std::string& path);

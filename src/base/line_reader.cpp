@@ -92,8 +92,17 @@ bool LineReader::next_short(std::string& line, size_t longest) {
 bool LineReader::ready(size_t longest) {
   longest = std::min(longest, longest_line);
   while (!at_end_ && !find_line_end() && searched_ - begin_ <= longest) {
-    if (!decoder_ && !file_->readable_now()) return false;
+    if (!decoder_ && !file_->readable_within(0)) return false;
     fill();
+  }
+  return true;
+}
+
+bool LineReader::wait(const std::stop_token& stop) {
+  constexpr int between_looks = 100;  // milliseconds
+  while (!ready()) {
+    if (stop.stop_requested()) return false;
+    file_->readable_within(between_looks);
   }
   return true;
 }

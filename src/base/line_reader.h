@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <streambuf>
 #include <string>
 #include <string_view>
@@ -42,6 +43,9 @@ class LineReader {
   /// Whether `next` returns without blocking: a whole line, or the end, is buffered or can be read at once. With
   /// `longest`, the same for next_segment.
   bool ready(size_t longest = std::string::npos);
+
+  /// Waits until `next` returns without blocking; false if stopped before that.
+  bool wait(const std::stop_token& stop);
 
   /// Fraction of a regular file returned so far, 0…1; -1 for pipes and the like.
   double share() const;

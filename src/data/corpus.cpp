@@ -8,6 +8,7 @@
 #include <ranges>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/fingerprint.h"
 #include "base/grouped.h"
 #include "base/log.h"
@@ -78,25 +79,29 @@ class SideEncoder {
 // Several blocks are encoded at once, one thread for each side of a block, while the next blocks are read.
 class CorpusReader {
  public:
-  CorpusReader(const CorpusFiles& files, int64_t epoch, Corpus& corpus)
-      : corpus_(corpus), text_(files.texts), source_(files, 0, epoch), target_(files, 1, epoch) {}
+  // Reads `text` up to its end, or of a stream the lines of a part.
+  CorpusReader(const CorpusFiles& files, int64_t epoch, Corpus& corpus, ParallelReader& text)
+      : corpus_(corpus),
+        text_(text),
+        end_(files.stream ? text.lines() + files.stream->part_lines : std::numeric_limits<int64_t>::max()),
+        source_(files, 0, epoch),
+        target_(files, 1, epoch) {}
 
   void read(std::stop_token stop) {
     int64_t number = 0;  // of the first block
-    for (std::vector<Block> blocks = read_blocks(); !blocks.empty();) {
-      if (stop.stop_requested()) fail("{}: reading was stopped", corpus_.report.name);
-      auto next = new_thread([&] { return std::async(std::launch::async, with_log([&] { return read_blocks(); })); });
+    for (std::vector<Block> blocks = read_blocks(stop); !blocks.empty();) {
+      const auto read = with_log([&] { return read_blocks(stop); });
+      auto next = new_thread([&] { return std::async(std::launch::async, read); });
       std::vector<std::array<std::future<Encoded>, 2>> encoded;
       for (const Block& block : blocks) encoded.push_back(begin_encoding(block, number++));
       for (size_t b = 0; b < blocks.size(); ++b) add(blocks[b], encoded[b][0].get(), encoded[b][1].get());
       blocks = next.get();
     }
     corpus_.pairs.flush();
-    require(corpus_.size() == 0 || counts_, "--data-weighting: the weights of all pairs are 0, expected one above 0");
-    if (corpus_.size() > 0 && corpus_.pairs.linked() && corpus_.report.links == 0)
-      throw Error("--guided-alignment: no pair has a link, so attention would learn none",
-                  "dragoman align -v VOCAB VOCAB prints links; or leave the option out");
-    set_ends(corpus_, text_.ends());
+    if (corpus_.files.stream)
+      corpus_.ends = {corpus_.size()};
+    else
+      set_ends(corpus_, text_.ends());
     if (corpus_.pairs.in_file()) {
       corpus_.report.folder = corpus_.files.tempdir;
       corpus_.report.file_bytes = corpus_.pairs.record_bytes();
@@ -104,6 +109,20 @@ class CorpusReader {
     corpus_.report.kept = corpus_.size();
     corpus_.report.tokens = {corpus_.pairs.source_tokens(), corpus_.pairs.target_tokens()};
     corpus_.report.invalid_utf8 = {text_.invalid(0), text_.invalid(1)};
+  }
+
+  // Error if there is nothing to learn from.
+  void require_use() const {
+    const CorpusReport& report = corpus_.report;
+    if (report.kept == 0)
+      throw Error(fmt::format("no sentence pair is left\n  {}", report.summary()),
+                  report.dropped_long > 0
+                      ? "raise --max-length"
+                      : "pairs with an empty side are skipped: are the lines of both files aligned?");
+    require(counts_, "--data-weighting: the weights of all pairs are 0, expected one above 0");
+    if (corpus_.pairs.linked() && report.links == 0)
+      throw Error("--guided-alignment: no pair has a link, so attention would learn none",
+                  "dragoman align -v VOCAB VOCAB prints links; or leave the option out");
   }
 
   // Of source, target and, if there are any, weights and links.
@@ -115,27 +134,33 @@ class CorpusReader {
 
  private:
   // As many as keep all threads busy, with two threads per block; fewer at the end of the text.
-  std::vector<Block> read_blocks() {
+  std::vector<Block> read_blocks(const std::stop_token& stop) {
     std::vector<Block> blocks;
     while (int(blocks.size()) < (threads_ + 1) / 2) {
-      Block block = read_block();
+      Block block = read_block(stop);
       if (block.weights.empty()) break;
       blocks.push_back(std::move(block));
     }
     return blocks;
   }
 
-  Block read_block() {
+  Block read_block(const std::stop_token& stop) {
     Block block;
-    for (std::array<std::string, 2> pair; int64_t(block.weights.size()) < block_lines && text_.next(pair);) {
+    const int64_t end = std::min(end_, text_.lines() + block_lines);
+    for (std::array<std::string, 2> pair; text_.lines() < end && read_pair(pair, stop);) {
       for (int side : {0, 1}) block.sides[side].push_back(std::move(pair[side]));
       block.weights.push_back(text_.weight());
       block.links.push_back(text_.take_links());
       const auto& weights = corpus_.files.weights;
       block.planned += weights.empty() ? 1 : weights[text_.ends().size()];
     }
-    block.share = text_.share();
+    if (!corpus_.files.stream) block.share = text_.share();
     return block;
+  }
+
+  bool read_pair(std::array<std::string, 2>& pair, const std::stop_token& stop) {
+    if (!text_.wait(stop) || stop.stop_requested()) fail("{}: reading was stopped", corpus_.report.name);
+    return text_.next(pair);
   }
 
   std::array<std::future<Encoded>, 2> begin_encoding(const Block& block, int64_t number) const {
@@ -175,7 +200,8 @@ class CorpusReader {
 
   Corpus& corpus_;
   const int threads_ = thread_count();
-  ParallelReader text_;
+  ParallelReader& text_;
+  const int64_t end_;  // of the lines to read
   SideEncoder source_, target_;
   Fingerprint extras_;  // weights and links
   MemoryBudget budget_;
@@ -198,11 +224,45 @@ uint64_t fingerprint(const CorpusFiles& files, const std::vector<uint64_t>& text
   return all.value();
 }
 
-void require_pairs(const CorpusReport& report) {
-  if (report.kept > 0) return;
-  throw Error(fmt::format("no sentence pair is left\n  {}", report.summary()),
-              report.dropped_long > 0 ? "raise --max-length"
-                                      : "pairs with an empty side are skipped: are the lines of both files aligned?");
+// Reads past the parts before this one; false if the text ends before it.
+bool skip_to(TextStream& stream, int64_t part, const std::stop_token& stop) {
+  const int64_t line = part * stream.part_lines;
+  for (std::array<std::string, 2> pair; stream.text->lines() < line;)
+    if (!stream.text->wait(stop) || !stream.text->next(pair)) return false;
+  return true;
+}
+
+// The next part of a stream from `epoch` on, or all of the text; null at the end of the stream.
+std::shared_ptr<Corpus> read_text(const CorpusFiles& files, int64_t epoch, const std::stop_token& stop) {
+  std::optional<ParallelReader> own;
+  std::optional<ParallelReader>& text = files.stream ? files.stream->text : own;
+  if (!text) text.emplace(files.texts);
+  if (files.stream && !skip_to(*files.stream, epoch, stop)) return nullptr;
+  const int64_t lines = text->lines();
+  auto corpus = std::make_shared<Corpus>();
+  corpus->files = files;
+  corpus->epoch = epoch;
+  corpus->pairs = PairStore(files.weighted(), files.linked());
+  corpus->report.name = text_name(files.texts);
+  corpus->report.max_length = files.max_length;
+  CorpusReader reader(files, epoch, *corpus, *text);
+  reader.read(stop);
+  if (files.stream && epoch > 0) {
+    if (text->lines() == lines) return nullptr;
+  } else {
+    reader.require_use();
+  }
+  corpus->fingerprint = fingerprint(files, reader.fingerprints());
+  return corpus;
+}
+
+// The next part of a stream, as one of the ranks that share it.
+std::shared_ptr<const Corpus> read_part(const CorpusFiles& files, int64_t part, const std::stop_token& stop) {
+  if (is_shared(files) && !files.machine->first()) return given_corpus(files, part, stop);
+  auto corpus = read_text(files, part, stop);
+  if (is_shared(files)) corpus ? give(*corpus) : give_end(files);
+  if (corpus) log_info("Epoch {}: {}", files.stream->first_epoch + part + 1, corpus->report.summary());
+  return corpus;
 }
 
 }  // namespace
@@ -229,16 +289,20 @@ void require_weights(const std::vector<double>& weights, size_t corpora) {
           "--corpus-weights are all 0, expected at least one above 0");
 }
 
+std::vector<TextPair> training_texts(const DataOptions& options) {
+  std::vector<TextPair> texts = text_pairs("train-sets", options.train_sets, options.tsv);
+  add_notes(texts, options.data_weighting, options.guided_alignment);
+  return texts;
+}
+
 CorpusFiles training_files(const DataOptions& options, const Vocabulary& source, const Vocabulary& target,
                            uint64_t seed) {
   const auto& alphas = options.sentencepiece_alphas;
   require(alphas.size() <= 2, "--sentencepiece-alphas has {} values, expected one for both sides or one each",
           alphas.size());
-  CorpusFiles files{.texts = text_pairs("train-sets", options.train_sets, options.tsv),
-                    .vocabularies = {source, target}};
+  CorpusFiles files{.texts = training_texts(options), .vocabularies = {source, target}};
   require_weights(options.corpus_weights, files.texts.size());
-  add_weights(files.texts, options.data_weighting);
-  add_links(files.texts, options.guided_alignment);
+  if (options.stream > 0) files.stream = std::make_shared<TextStream>(TextStream{.part_lines = options.stream});
   files.links_weight = options.guided_alignment_weight;
   files.weights = options.corpus_weights;
   files.ram = options.ram.bytes;
@@ -253,9 +317,10 @@ CorpusFiles training_files(const DataOptions& options, const Vocabulary& source,
           "--guided-alignment with --sentencepiece-alphas: links are of the pieces of one segmentation");
   require(!(files.sampled() && files.given_pieces),
           "--no-spm-encode with --sentencepiece-alphas: text that is already split into pieces cannot be sampled");
-  require(
-      !(files.sampled() && std::ranges::count(options.train_sets, "-") > 0),
-      "--train-sets - with --sentencepiece-alphas: sampling reads the text again in every epoch, so it needs files");
+  require(!(files.sampled() && !files.stream && std::ranges::any_of(files_of(files.texts), is_pipe)),
+          "--sentencepiece-alphas reads the text again in every epoch, so a pipe needs --stream");
+  require(!(files.stream && !files.weights.empty()),
+          "--corpus-weights with --stream: text that is read once has no pair twice");
   return files;
 }
 
@@ -297,21 +362,16 @@ void set_ends(Corpus& corpus, const std::vector<int64_t>& lines) {
 
 std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoch, std::stop_token stop) {
   if (is_shared(files) && !files.machine->first()) return given_corpus(files, epoch, stop);
-  auto corpus = std::make_shared<Corpus>();
-  corpus->files = files;
-  corpus->epoch = epoch;
-  corpus->pairs = PairStore(files.weighted(), files.linked());
-  corpus->report.name = text_name(files.texts);
-  corpus->report.max_length = files.max_length;
-  CorpusReader reader(files, epoch, *corpus);
-  reader.read(stop);
-  corpus->fingerprint = fingerprint(files, reader.fingerprints());
-  require_pairs(corpus->report);
+  auto corpus = read_text(files, epoch, stop);
   if (is_shared(files)) give(*corpus);
   return corpus;
 }
 
 std::shared_ptr<const Corpus> for_epoch(std::shared_ptr<const Corpus> corpus, int64_t epoch, std::stop_token stop) {
+  if (const auto& stream = corpus->files.stream) {
+    const int64_t part = epoch - stream->first_epoch;
+    return part == corpus->epoch ? corpus : read_part(corpus->files, part, stop);
+  }
   if (!corpus->files.sampled() || corpus->epoch == epoch) return corpus;
   auto again = read_corpus(corpus->files, epoch, stop);
   if (again->fingerprint != corpus->fingerprint)

@@ -38,7 +38,8 @@ int64_t MemoryBudget::needed(const Corpus& corpus) const {
   const bool copies = std::ranges::any_of(corpus.files.weights, [](double weight) { return weight > 1; });
   const double of_plans = 2 * (sizeof(int32_t) + (copies ? sizeof(uint16_t) : 0));
   const int plans = corpus.files.machine ? corpus.files.machine->size() : 1;
-  return (corpus.files.sampled() ? 3 : 1) * corpus.pairs.memory() + int64_t(planned_ * of_plans * plans);
+  return (corpus.files.sampled() || corpus.files.stream ? 3 : 1) * corpus.pairs.memory() +
+         int64_t(planned_ * of_plans * plans);
 }
 
 bool MemoryBudget::fits(const Corpus& corpus) const {

@@ -8,17 +8,21 @@
 
 namespace dragoman {
 
+constexpr int64_t usual_stream_lines = 1'000'000;
+
 constexpr int usual_dim_vocab = 32000;  // default number of pieces of a vocabulary that is created
 
 /// Where training text comes from and how it becomes batches. Pairs of values are {source, target}.
 struct DataOptions {
-  std::vector<std::string> train_sets;      // source, target, and so on for further corpora; with tsv, one per corpus
-  bool tsv = false;                         // a file has both sides: lines are SOURCE tab TARGET
-  MemorySize ram;                           // for encoded text and its order; the rest is on disk; 0: no limit
-  std::string tempdir;                      // folder for that; empty: TMPDIR, else /tmp
-  std::vector<double> corpus_weights;       // how often an epoch uses a pair of each corpus; empty: once
-  std::vector<std::string> data_weighting;  // for each corpus a file with one weight per line; empty: all weights are 1
-  std::vector<std::string> guided_alignment;   // for each corpus a file with the links of each pair; empty: none
+  std::vector<std::string> train_sets;  // source, target, and so on for further corpora; with tsv, one per corpus
+  bool tsv = false;                     // a file has both sides: lines are SOURCE tab TARGET
+  int64_t stream = 0;   // read the text once, in parts of so many lines, each of which is an epoch; 0: as a whole
+  MemorySize ram;       // for encoded text and its order; the rest is on disk; 0: no limit
+  std::string tempdir;  // folder for that; empty: TMPDIR, else /tmp
+  std::vector<double> corpus_weights;  // how often an epoch uses a pair of each corpus; empty: once
+  // For each corpus a file with one weight per line, or with tsv the number of a column; empty: all weights are 1.
+  std::vector<std::string> data_weighting;
+  std::vector<std::string> guided_alignment;   // the same for the links of each pair; empty: none
   double guided_alignment_weight = 0.1;        // of their loss
   std::vector<std::string> vocabs;             // created from train_sets if missing; the same name twice: a joint one
   std::vector<int> dim_vocabs;                 // pieces: one number, or one per side; empty: usual_dim_vocab

@@ -31,6 +31,27 @@ std::vector<int32_t> line_lengths(const std::string& path) {
   return lengths;
 }
 
+// The number of a column, if that is what is given in the place of files.
+std::optional<int> column_in(const std::vector<TextPair>& corpora, const std::vector<std::string>& files) {
+  constexpr size_t most_digits = 3;
+  if (!corpora.front().tsv || files.size() != 1 || files[0].empty() || files[0].size() > most_digits ||
+      files[0].find_first_not_of("0123456789") != std::string::npos)
+    return {};
+  return std::stoi(files[0]);
+}
+
+void add_notes(std::vector<TextPair>& corpora, std::string_view option, const std::vector<std::string>& files,
+               PairNotes TextPair::*notes) {
+  if (files.empty()) return;
+  if (const auto column = column_in(corpora, files)) {
+    for (TextPair& corpus : corpora) corpus.*notes = {.column = column};
+    return;
+  }
+  require(files.size() == corpora.size(), "--{} names {} files, --train-sets {} corpora, expected one for each", option,
+          files.size(), corpora.size());
+  for (size_t i = 0; i < files.size(); ++i) corpora[i].*notes = {.path = files[i]};
+}
+
 }  // namespace
 
 void require_one_side(std::string_view option, const std::vector<std::string>& files) {
@@ -59,39 +80,62 @@ std::vector<TextPair> text_pairs(std::string_view option, const std::vector<std:
   return corpora;
 }
 
-void add_weights(std::vector<TextPair>& corpora, const std::vector<std::string>& files) {
-  if (files.empty()) return;
-  require(files.size() == corpora.size(),
-          "--data-weighting names {} files, --train-sets {} corpora, expected one for each", files.size(),
-          corpora.size());
-  for (size_t i = 0; i < files.size(); ++i) corpora[i].weights = files[i];
+std::vector<std::string> files_of(const std::vector<TextPair>& corpora) {
+  std::vector<std::string> files;
+  for (const TextPair& text : corpora)
+    for (const std::string& path : {text.paths[0], text.paths[1], text.weights.path, text.links.path})
+      if (!path.empty() && std::ranges::count(files, path) == 0) files.push_back(path);
+  return files;
 }
 
-void add_links(std::vector<TextPair>& corpora, const std::vector<std::string>& files) {
-  if (files.empty()) return;
-  require(files.size() == corpora.size(),
-          "--guided-alignment names {} files, --train-sets {} corpora, expected one for each", files.size(),
-          corpora.size());
-  for (size_t i = 0; i < files.size(); ++i) corpora[i].links = files[i];
+std::array<int, 2> TextPair::sides() const {
+  std::array<int, 2> sides{};
+  for (int side = 0, column = 0; side < 2; ++column)
+    if (column != weights.column && column != links.column) sides[size_t(side++)] = column;
+  return sides;
 }
 
-void split_columns(const LineReader& reader, std::array<std::string, 2>& pair) {
-  std::string& line = pair[0];
+void add_notes(std::vector<TextPair>& corpora, const std::vector<std::string>& weights,
+               const std::vector<std::string>& links) {
+  add_notes(corpora, "data-weighting", weights, &TextPair::weights);
+  add_notes(corpora, "guided-alignment", links, &TextPair::links);
+  const TextPair& first = corpora.front();
+  for (const auto& [option, notes] :
+       {std::pair("data-weighting", first.weights), std::pair("guided-alignment", first.links)})
+    require(!notes.column || *notes.column < first.columns(),
+            "--{} {}: with --tsv, a number is a column, counted from 0, and a line has {} columns: source, target and "
+            "those that such options name",
+            option, notes.column.value_or(0), first.columns());
+  require(!first.weights.column || first.weights.column != first.links.column,
+          "--data-weighting {} and --guided-alignment {} are the same column of --tsv", *first.weights.column,
+          *first.links.column);
+}
+
+std::vector<std::string_view> split_columns(const LineReader& reader, std::string_view line, int columns) {
   const auto tabs = std::ranges::count(line, '\t');
-  if (tabs != 1)
-    throw Error(fmt::format("{}, line {}: has {} {}, expected one, between source and target", reader.name(),
-                            grouped(reader.lines()), tabs == 0 ? "no" : grouped(tabs), tabs == 0 ? "tab" : "tabs"),
-                tabs == 0 ? "--tsv is for files that hold both sides; give two files without it"
-                          : "cut -f 1,2 keeps the first two columns");
-  const size_t tab = line.find('\t');
-  pair[1] = line.substr(tab + 1);
-  line.resize(tab);
+  if (tabs != columns - 1) {
+    const std::string wanted =
+        columns == 2 ? "one, between source and target"
+                     : fmt::format("{}, between source, target and the columns of other options", columns - 1);
+    const char* hint = tabs == 0      ? "--tsv is for files that hold both sides; give two files without it"
+                       : columns == 2 ? "cut -f 1,2 keeps the first two columns"
+                                      : "";
+    throw Error(fmt::format("{}, line {}: has {} {}, expected {}", reader.name(), grouped(reader.lines()),
+                            tabs == 0 ? "no" : grouped(tabs), tabs < 2 ? "tab" : "tabs", wanted),
+                hint);
+  }
+  std::vector<std::string_view> parts;
+  for (size_t tab; (tab = line.find('\t')) != line.npos; line.remove_prefix(tab + 1))
+    parts.push_back(line.substr(0, tab));
+  parts.push_back(line);
+  return parts;
 }
 
 std::string side_name(const std::vector<TextPair>& corpora, int side) {
   std::string names;
   for (const TextPair& corpus : corpora)
-    if (!corpus.again) names += (names.empty() ? "" : ", ") + corpus.paths[side];
+    if (!corpus.again)
+      names += (names.empty() ? "" : ", ") + (corpus.paths[side] == "-" ? "stdin" : corpus.paths[side]);
   return names;
 }
 
@@ -112,8 +156,8 @@ void ParallelReader::open(Corpus& corpus) {
   const TextPair& text = corpus.text;
   corpus.sides.emplace_back(text.paths[0]);
   if (!text.tsv) corpus.sides.emplace_back(text.paths[1]);
-  if (!text.weights.empty()) corpus.weights.emplace(text.weights);
-  if (!text.links.empty()) corpus.links.emplace(text.links);
+  if (!text.weights.path.empty()) corpus.weights.emplace(text.weights.path);
+  if (!text.links.path.empty()) corpus.links.emplace(text.links.path);
 }
 
 bool ParallelReader::next(std::array<std::string, 2>& pair) {
@@ -132,8 +176,17 @@ bool ParallelReader::next(std::array<std::string, 2>& pair) {
   return false;
 }
 
+bool ParallelReader::wait(const std::stop_token& stop) {
+  if (current_ == corpora_.size()) return true;
+  Corpus& corpus = corpora_[current_];
+  if (corpus.sides.empty()) open(corpus);
+  const auto has_line = [&](LineReader& file) { return file.wait(stop); };
+  return std::ranges::all_of(corpus.sides, has_line) && (!corpus.weights || has_line(*corpus.weights)) &&
+         (!corpus.links || has_line(*corpus.links));
+}
+
 bool ParallelReader::read(Corpus& corpus, std::array<std::string, 2>& pair) {
-  if (corpus.text.tsv) return read_columns(corpus.sides[0], pair);
+  if (corpus.text.tsv) return read_columns(corpus, pair);
   const bool source = read_side(corpus, 0, pair[0]), target = read_side(corpus, 1, pair[1]);
   if (source != target) fail_unpaired(corpus);
   return source;
@@ -147,10 +200,15 @@ bool ParallelReader::read_side(Corpus& corpus, int side, std::string& line) {
   return true;
 }
 
-bool ParallelReader::read_columns(LineReader& reader, std::array<std::string, 2>& pair) {
+bool ParallelReader::read_columns(Corpus& corpus, std::array<std::string, 2>& pair) {
+  LineReader& reader = corpus.sides[0];
   const int64_t invalid = reader.invalid_lines();
-  if (!reader.next(pair[0])) return false;
-  split_columns(reader, pair);
+  if (!reader.next(line_)) return false;
+  const TextPair& text = corpus.text;
+  const std::vector<std::string_view> columns = split_columns(reader, line_, text.columns());
+  for (const int side : {0, 1}) pair[side] = columns[size_t(text.sides()[side])];
+  if (text.weights.column) take_weight(columns[size_t(*text.weights.column)], reader);
+  if (text.links.column) links_ = parse_links(columns[size_t(*text.links.column)], reader);
   if (reader.invalid_lines() == invalid) return true;
   for (const int side : {0, 1})
     if (pair[side].find(replacement_character) != std::string::npos) count_invalid(side);
@@ -159,16 +217,19 @@ bool ParallelReader::read_columns(LineReader& reader, std::array<std::string, 2>
 
 void ParallelReader::read_weight(Corpus& corpus) {
   if (!corpus.weights) {
-    weight_ = 1;
+    if (!corpus.text.weights.column) weight_ = 1;
     return;
   }
   std::string line;
-  LineReader& file = *corpus.weights;
-  if (!file.next(line)) fail_unweighted(corpus);
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), weight_);
-  const bool number = error == std::errc{} && end == line.data() + line.size() && std::isfinite(weight_);
+  if (!corpus.weights->next(line)) fail_unweighted(corpus);
+  take_weight(line, *corpus.weights);
+}
+
+void ParallelReader::take_weight(std::string_view text, const LineReader& file) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), weight_);
+  const bool number = error == std::errc{} && end == text.data() + text.size() && std::isfinite(weight_);
   require(number && weight_ >= 0, "{}, line {}: '{}' is not a weight, expected 0 or a number from 1e-37 to 1e38",
-          file.name(), grouped(file.lines()), line);
+          file.name(), grouped(file.lines()), text);
 }
 
 void ParallelReader::read_links(Corpus& corpus) {

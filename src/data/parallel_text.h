@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,14 +12,26 @@
 
 namespace dragoman {
 
+/// A number of each pair, or its links: a file with a line for each pair, or a column of a tsv file. Neither: none.
+struct PairNotes {
+  std::string path = {};
+  std::optional<int> column = {};  // from 0
+
+  bool exist() const { return column || !path.empty(); }
+};
+
 /// The files of a corpus: two files of corresponding lines, or one file of lines SOURCE tab TARGET, whose name is then
 /// both paths. Files may be plain, .gz, .xz or .zst.
 struct TextPair {
   std::array<std::string, 2> paths;
   bool tsv = false;
-  std::string weights = {};  // a file with the weight of each pair, one number per line; empty: none
-  std::string links = {};    // a file with the links of each pair, such as "0-0 1-2"; empty: none
-  bool again = false;        // the same files as of the corpus before
+  PairNotes weights = {};  // the weight of each pair, a number
+  PairNotes links = {};    // its links, such as "0-0 1-2"
+  bool again = false;      // the same files as of the corpus before
+
+  /// The columns of a tsv file, and which of them are source and target: the first two without weights or links.
+  int columns() const { return 2 + weights.column.has_value() + links.column.has_value(); }
+  std::array<int, 2> sides() const;
 };
 
 /// Throws Error for a file whose name says that it holds both sides: .tsv, also compressed.
@@ -29,9 +42,12 @@ void require_one_side(std::string_view option, const std::vector<std::string>& f
 /// require_one_side refuses.
 std::vector<TextPair> text_pairs(std::string_view option, const std::vector<std::string>& files, bool tsv);
 
-/// Splits a line of a tsv file, the last that `reader` read, which is in pair[0], into source and target. Throws Error,
-/// with file and line, if it does not have exactly one tab.
-void split_columns(const LineReader& reader, std::array<std::string, 2>& pair);
+/// Their files, those of weights and links too.
+std::vector<std::string> files_of(const std::vector<TextPair>& corpora);
+
+/// The columns of `line`, the last that `reader` read from a tsv file. Error, with file and line, unless it has so many
+/// columns: source and target, and those of weights and links.
+std::vector<std::string_view> split_columns(const LineReader& reader, std::string_view line, int columns = 2);
 
 /// The files of one side, in order, for people: "a.en, b.en".
 std::string side_name(const std::vector<TextPair>& corpora, int side);
@@ -39,11 +55,10 @@ std::string side_name(const std::vector<TextPair>& corpora, int side);
 /// "a.en and a.de", or one name if both sides are in the same files.
 std::string text_name(const std::vector<TextPair>& corpora);
 
-/// Adds the files of --data-weighting, if there are any, to their corpora.
-void add_weights(std::vector<TextPair>& corpora, const std::vector<std::string>& files);
-
-/// The same for those of --guided-alignment.
-void add_links(std::vector<TextPair>& corpora, const std::vector<std::string>& files);
+/// Adds --data-weighting and --guided-alignment, if they are given, to the corpora: one file for each of them, or of
+/// tsv files the number of a column.
+void add_notes(std::vector<TextPair>& corpora, const std::vector<std::string>& weights,
+               const std::vector<std::string>& links);
 
 /// Reads both sides of several corpora, one corpus after the other, as if each side were one long file.
 class ParallelReader {
@@ -59,6 +74,8 @@ class ParallelReader {
   /// The next pair; false at the end. Error, with file and line, if one side of a corpus or its weights or links end
   /// before the other, that of split_columns, and if a weight is not a number of at least 0 or a link not "0-0".
   bool next(std::array<std::string, 2>& pair);
+  /// Waits until the files, which may be pipes, have the next pair; false if stopped before that.
+  bool wait(const std::stop_token& stop);
 
   float weight() const { return weight_; }                    // of the last pair; 1 without a file
   LinkLine take_links() { return std::move(links_); }         // of the last pair; none without a file
@@ -78,9 +95,10 @@ class ParallelReader {
   static void open(Corpus& corpus);
   bool read(Corpus& corpus, std::array<std::string, 2>& pair);
   bool read_side(Corpus& corpus, int side, std::string& line);
-  bool read_columns(LineReader& reader, std::array<std::string, 2>& pair);
+  bool read_columns(Corpus& corpus, std::array<std::string, 2>& pair);
   void read_weight(Corpus& corpus);
   void read_links(Corpus& corpus);
+  void take_weight(std::string_view number, const LineReader& file);
   static void require_end_of_weights_and_links(Corpus& corpus);
   void count_invalid(int side);
   [[noreturn]] static void fail_unpaired(Corpus& corpus);
@@ -90,6 +108,7 @@ class ParallelReader {
   std::vector<Corpus> corpora_;
   size_t current_ = 0;
   int64_t lines_ = 0;
+  std::string line_;  // of a tsv file
   float weight_ = 1;
   LinkLine links_;
   std::vector<int64_t> ends_;

@@ -1,5 +1,7 @@
 #include "data/prefetch.h"
 
+#include <chrono>
+
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/log.h"
@@ -27,10 +29,20 @@ BatchStream::BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions
   thread_ = new_thread([&] { return std::jthread(work); });
 }
 
+bool BatchStream::more(const std::atomic<bool>& stop) {
+  constexpr auto between_looks = std::chrono::milliseconds(100);
+  std::unique_lock lock(mutex_);
+  const auto known = [&] { return !ready_.empty() || failure_ || text_ended_; };
+  while (!changed_.wait_for(lock, between_looks, known))
+    if (stop) return false;
+  return !ready_.empty() || failure_;
+}
+
 Batch BatchStream::next() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !ready_.empty() || failure_; });
+  changed_.wait(lock, [&] { return !ready_.empty() || failure_ || text_ended_; });
   if (ready_.empty()) {
+    invariant(failure_ != nullptr, "the text has ended: no batch is left");
     failed_ = true;
     std::rethrow_exception(failure_);
   }
@@ -44,33 +56,38 @@ Batch BatchStream::next() {
 
 void BatchStream::produce(std::stop_token stop, std::shared_ptr<const Corpus> corpus, Position start) {
   auto coming = prepare(stop, corpus, start.epoch);
-  for (;; start = {start.epoch + 1, 0}) {
-    const Epoch epoch = coming.get();
-    coming = prepare(stop, epoch.corpus, start.epoch + 1);
-    if (!produce_epoch(stop, epoch, start)) return;
+  while (const std::optional<Epoch> epoch = coming.get()) {
+    coming = prepare(stop, epoch->corpus, epoch->number + 1);
+    if (!produce_epoch(stop, *epoch, epoch->number == start.epoch ? start.batch : 0)) return;
   }
+  const std::lock_guard lock(mutex_);
+  text_ended_ = true;
+  changed_.notify_all();
 }
 
 // False when stopped.
-bool BatchStream::produce_epoch(std::stop_token stop, const Epoch& epoch, Position start) {
-  const auto& [corpus, plan] = epoch;
-  if (start.batch >= plan.size())
+bool BatchStream::produce_epoch(std::stop_token stop, const Epoch& epoch, int64_t first_batch) {
+  const auto& [number, corpus, plan] = epoch;
+  if (first_batch >= plan.size())
     throw Error(fmt::format("the training state is at batch {} of epoch {}, which has only {} batches",
-                            grouped(start.batch), start.epoch + 1, grouped(plan.size())),
+                            grouped(first_batch), number + 1, grouped(plan.size())),
                 "the corpus or the batch options have changed; --no-restore-corpus restarts the epoch");
-  for (int64_t b = start.batch; b < plan.size(); ++b) {
+  for (int64_t b = first_batch; b < plan.size(); ++b) {
     const bool last = b + 1 == plan.size();
-    const Position after = last ? Position{start.epoch + 1, 0} : Position{start.epoch, b + 1};
+    const Position after = last ? Position{number + 1, 0} : Position{number, b + 1};
     if (!push(stop, {assemble(*corpus, plan[b]), after, last})) return false;
   }
   return true;
 }
 
-std::future<BatchStream::Epoch> BatchStream::prepare(std::stop_token stop, std::shared_ptr<const Corpus> corpus,
-                                                     int64_t epoch) const {
-  const auto work = with_log([this, stop, corpus, epoch] {
-    const auto encoded = for_epoch(corpus, epoch, stop);
-    return Epoch{encoded, plan_batches(*encoded, options_, seed_, epoch)};
+// The epoch or, if it is a part of a stream of which no pair could be used, the next one.
+BatchStream::Coming BatchStream::prepare(std::stop_token stop, std::shared_ptr<const Corpus> corpus,
+                                         int64_t epoch) const {
+  const auto work = with_log([this, stop, corpus, epoch]() -> std::optional<Epoch> {
+    for (int64_t number = epoch; const auto encoded = for_epoch(corpus, number, stop); ++number)
+      if (BatchPlan plan = plan_batches(*encoded, options_, seed_, number); plan.size() > 0)
+        return Epoch{number, encoded, std::move(plan)};
+    return {};
   });
   return new_thread([&] { return std::async(std::launch::async, work); });
 }

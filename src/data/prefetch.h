@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -6,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "data/batches.h"
@@ -20,14 +22,20 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-/// The batches of a corpus from a position on, in an endless sequence of epochs. A thread keeps a few batches ready;
-/// during an epoch it plans the next one and, if pieces are sampled, encodes it. The batches depend on the arguments
-/// alone: a stream that starts at a position continues exactly like one that has reached it.
+/// The batches of a corpus from a position on, in an endless sequence of epochs, or up to the end of a text stream. A
+/// thread keeps a few batches ready; during an epoch it plans the next one and, if pieces are sampled or the text is a
+/// stream, encodes it. The batches depend on the arguments alone: batches from a position on are exactly like those
+/// after reaching it.
 class BatchStream {
  public:
   BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions& options, uint64_t seed, Position start = {});
 
-  /// Waits until a batch is ready. If the thread has failed, this and every later call throw its exception.
+  /// Waits until a batch is ready; false if none will come, because the text was a stream and has ended, or none had
+  /// come when `stop` was set.
+  bool more(const std::atomic<bool>& stop);
+
+  /// The next batch, of which there must be one. Waits until it is ready. If the thread has failed, this and every
+  /// later call throw its exception.
   Batch next();
 
   Position position() const { return position_; }    // after the last batch
@@ -36,6 +44,7 @@ class BatchStream {
 
  private:
   struct Epoch {
+    int64_t number;
     std::shared_ptr<const Corpus> corpus;
     BatchPlan plan;
   };
@@ -44,10 +53,11 @@ class BatchStream {
     Position position;  // after it
     bool epoch_ended = false;
   };
+  using Coming = std::future<std::optional<Epoch>>;  // none after the end of a text stream
 
   void produce(std::stop_token stop, std::shared_ptr<const Corpus> corpus, Position start);
-  bool produce_epoch(std::stop_token stop, const Epoch& epoch, Position start);
-  std::future<Epoch> prepare(std::stop_token stop, std::shared_ptr<const Corpus> corpus, int64_t epoch) const;
+  bool produce_epoch(std::stop_token stop, const Epoch& epoch, int64_t first_batch);
+  Coming prepare(std::stop_token stop, std::shared_ptr<const Corpus> corpus, int64_t epoch) const;
   bool push(std::stop_token stop, Ready ready);
 
   const DataOptions options_;
@@ -55,9 +65,10 @@ class BatchStream {
   Position position_;
   bool epoch_ended_ = false, failed_ = false;
 
-  std::mutex mutex_;  // guards the next three
+  std::mutex mutex_;  // guards the next four
   std::condition_variable_any changed_;
   std::deque<Ready> ready_;
+  bool text_ended_ = false;  // nothing more will be ready
   std::exception_ptr failure_;
 
   std::jthread thread_;  // last: it is stopped and joined before anything it uses goes

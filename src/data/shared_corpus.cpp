@@ -8,6 +8,12 @@
 #include "comm/machine_ranks.h"
 
 namespace dragoman {
+namespace {
+
+// In the place of the facts about a corpus.
+constexpr std::string_view end_of_stream = "end";
+
+}  // namespace
 
 bool is_shared(const CorpusFiles& files) { return files.machine && files.machine->size() > 1; }
 
@@ -18,6 +24,10 @@ void give(Corpus& corpus) {
                              fmt::format("{} {} {}", corpus.epoch, corpus.fingerprint, fmt::join(corpus.ends, " ")));
 }
 
+void give_end(const CorpusFiles& files) {
+  files.machine->give(FileDescriptor::in_memory(text_name(files.texts)), std::string(end_of_stream));
+}
+
 // A run that rolls back stops encoding the next epoch. If the first rank has already passed on that epoch, it is
 // skipped.
 std::shared_ptr<const Corpus> given_corpus(const CorpusFiles& files, int64_t epoch, const std::stop_token& stop) {
@@ -26,6 +36,7 @@ std::shared_ptr<const Corpus> given_corpus(const CorpusFiles& files, int64_t epo
   for (corpus->epoch = -1; corpus->epoch != epoch;) {
     const auto given = files.machine->next_file(stop);
     if (!given) fail("{}: reading was stopped", text_name(files.texts));
+    if (given->text == end_of_stream) return nullptr;
     std::istringstream facts(given->text);
     facts >> corpus->epoch >> corpus->fingerprint;
     corpus->ends.clear();

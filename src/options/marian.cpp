@@ -194,7 +194,6 @@ constexpr ForeignValue values[] = {
     {"input", "stdin", "-"},
     {"input", "* *", "", "it takes one file; with --force-decode its lines are SOURCE tab PREFIX", "translate"},
     {"output", "stdout", "-"},
-    {"train-sets", "stdin", "", "train reads its text more than once: save the stream to a file", "train"},
     {"train-sets", "stdin", "-"},
     {"precision", "float32 float32*", "float32", "", "train"},
     {"precision", "float16 float*", "float16", "", "train"},

@@ -133,13 +133,27 @@ void check_rereadable(std::string_view option, const Strings& files, Findings& f
   }
 }
 
+// Text from pipes is a stream.
+void check_stream(TrainOptions& o, bool pipes, Findings& findings) {
+  if (pipes && o.stream == 0) o.stream = usual_stream_lines;
+  int64_t from_stdin = 0;
+  for (const Strings& files : {o.train_sets, o.data_weighting, o.guided_alignment})
+    from_stdin += std::ranges::count(files, "-");
+  findings.expect(from_stdin < 2, "only one file can come from stdin (-), found {}", from_stdin);
+  if (o.stream > 0 && !o.corpus_weights.empty())
+    findings.add(Error("--corpus-weights with --stream: text that is read once has no pair twice",
+                       "mix the corpora in the program that writes the text"));
+  if (pipes && o.dry_run)
+    findings.add(
+        Error("--dry-run reads the text, which a pipe has only once", "name files with some of the text for it"));
+}
+
 void check_data(TrainOptions& o, Findings& findings) {
   if (!o.train_sets.empty()) {  // a configuration that is only shown may lack them
     findings.attempt([&] {
-      auto corpora = text_pairs("train-sets", o.train_sets, o.tsv);
-      findings.attempt([&] { add_weights(corpora, o.data_weighting); });
-      findings.attempt([&] { add_links(corpora, o.guided_alignment); });
+      const auto corpora = training_texts(o);
       require_weights(o.corpus_weights, corpora.size());
+      check_stream(o, std::ranges::any_of(files_of(corpora), is_pipe), findings);
     });
   }
   check_pair("vocabs", o.vocabs, findings);
@@ -150,9 +164,6 @@ void check_data(TrainOptions& o, Findings& findings) {
     check_pair("valid-sets", o.valid_sets, findings);
     findings.attempt([&] { require_one_side("valid-sets", o.valid_sets); });
   }
-  check_rereadable("train-sets", o.train_sets, findings);
-  check_rereadable("data-weighting", o.data_weighting, findings);
-  check_rereadable("guided-alignment", o.guided_alignment, findings);
   check_rereadable("vocabs", o.vocabs, findings);
   check_rereadable("valid-sets", o.valid_sets, findings);
   check_per_side("dim-vocabs", o.dim_vocabs.size(), findings);

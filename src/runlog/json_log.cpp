@@ -89,7 +89,7 @@ std::string add(Json& line, const RunDecay& e) {
 }
 
 std::string add(Json& line, const RunEnd& e) {
-  static constexpr const char* reasons[] = {"after", "early-stopping", "signal"};
+  static constexpr const char* reasons[] = {"after", "early-stopping", "signal", "end-of-text"};
   line["reason"] = reasons[e.reason];
   line["epochs"] = int64_t(e.epochs);
   return "end";

@@ -53,6 +53,7 @@ std::string epochs_of(double epochs) {
 void print(const RunMoment& now, const RunEnd& end) {
   std::string what = "Training finished";
   if (end.reason == RunEnd::signal) what = "Stopped by a signal";
+  if (end.reason == RunEnd::end_of_text) what += ": the text has ended,";
   if (end.reason == RunEnd::early_stopping)
     what += fmt::format(": {} without improvement,", counted(end.stalled, "validation"));
   log_info("{} after {}, {}", what, counted(now.updates, "update"), epochs_of(end.epochs));

@@ -32,8 +32,10 @@ bool PairReader::read_pair(LinePairs& pairs) {
 }
 
 bool PairReader::read_columns(std::array<std::string, 2>& pair) {
-  if (!sides_[0].next_short(pair[0], longest_line_to_score)) return false;
-  split_columns(sides_[0], pair);
+  std::string line;
+  if (!sides_[0].next_short(line, longest_line_to_score)) return false;
+  const std::vector<std::string_view> columns = split_columns(sides_[0], line);
+  pair = {std::string(columns[0]), std::string(columns[1])};
   return true;
 }
 

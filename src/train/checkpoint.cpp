@@ -156,6 +156,7 @@ void require_state(const SafetensorsFile& file, const ModelConfig& config, bool 
 void restart_epoch(Progress& progress) {
   progress.position.batch = 0;
   progress.epoch_sentences = 0;
+  progress.stream_begin = progress.position.epoch;  // a stream is new text
 }
 
 }  // namespace
@@ -171,6 +172,7 @@ BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {
   std::string options =
       fmt::format("--mini-batch-words {} --mini-batch {} --maxi-batch {} --seed {}{}", d.mini_batch_words, d.mini_batch,
                   d.maxi_batch, setup.training.seed, d.no_shuffle ? " --no-shuffle" : "");
+  if (d.stream > 0) options += fmt::format(" --stream {}", d.stream);
   if (!d.corpus_weights.empty())  // only with weights do the ends of the corpora matter
     options += fmt::format(" --corpus-weights {} up to pairs {}", fmt::join(d.corpus_weights, " "),
                            fmt::join(corpus.ends, " "));

@@ -124,8 +124,10 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
   const int64_t full_pairs = run.corpus.lines - run.corpus.empty.count;
   const double scale = double(full_pairs) / double(run.corpus.encoded);
   run.sampled = run.corpus.encoded < full_pairs;
-  run.updates = scale * double(batches.size()) / double(setup.optimizer.optimizer_delay);
-  run.target_tokens = scale * double(target_tokens(sample, batches));
+  run.epochs = setup.data.stream > 0 ? double(run.corpus.lines) / double(setup.data.stream) : 0;
+  const double epochs_read = std::max(1.0, run.epochs);
+  run.updates = scale * double(batches.size()) / double(setup.optimizer.optimizer_delay) / epochs_read;
+  run.target_tokens = scale * double(target_tokens(sample, batches)) / epochs_read;
   warn_of_long_warmup(setup, run.updates);
   run.memory = plan_memory(setup, backend, sample, batches, ranks);
   require_memory(run.memory, backend, setup.data, ranks_here);
@@ -140,14 +142,18 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
 std::optional<RunLength> length_of_run(const DryRun& run, const std::vector<Frequency>& after) {
   std::optional<RunLength> shortest;
   const double target_tokens_per_update = run.target_tokens / run.updates;
+  const auto may_end_after = [&](double target_tokens) {
+    const RunLength length{target_tokens / target_tokens_per_update, target_tokens / run.target_tokens_per_second};
+    if (!shortest || length.seconds < shortest->seconds) shortest = length;
+  };
+  if (run.epochs > 0) may_end_after(std::max(1.0, run.epochs) * run.target_tokens);
   for (const Frequency end : after) {
     if (end.count <= 0) continue;
     double target_tokens = double(end.count);
     if (end.unit == Frequency::epochs) target_tokens *= run.target_tokens;
     if (end.unit == Frequency::updates) target_tokens *= target_tokens_per_update;
     if (end.unit == Frequency::minutes) target_tokens *= 60 * run.target_tokens_per_second;
-    const RunLength length{target_tokens / target_tokens_per_update, target_tokens / run.target_tokens_per_second};
-    if (!shortest || length.seconds < shortest->seconds) shortest = length;
+    may_end_after(target_tokens);
   }
   return shortest;
 }

@@ -22,6 +22,7 @@ struct DryRun {
   // Per epoch; scaled up from the sample if only a sample was read.
   bool sampled = false;
   double updates = 0, target_tokens = 0;
+  double epochs = 0;  // that --stream has; 0: epochs have no end
   // Measured on this machine, now:
   int64_t measured_updates = 0;
   double target_tokens_per_second = 0;

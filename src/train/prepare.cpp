@@ -31,9 +31,9 @@ void require_files(const TrainingSetup& setup) {
   require_writable("model", o.model);
   for (const std::string& path : setup.data.vocabs)
     if (!fs::exists(path)) require_writable("vocabs", path);
-  for (const auto& files :
-       {setup.data.train_sets, setup.data.data_weighting, setup.data.guided_alignment, o.valid_sets})
-    for (const std::string& path : files) FileDescriptor::to_read(path);
+  for (const std::string& path : files_of(training_texts(setup.data)))
+    if (!is_pipe(path)) FileDescriptor::to_read(path);
+  for (const std::string& path : o.valid_sets) FileDescriptor::to_read(path);
   if (o.valid_sets.empty()) return;
   if (std::ranges::count(o.valid_metrics, ValidMetric::translation) > 0)
     require_program({o.valid_script_path, o.valid_script_args});

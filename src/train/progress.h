@@ -32,6 +32,7 @@ struct Progress {
                                            // if the last validation of an earlier call wrote it
   std::map<std::string, std::string> measured;  // what `best` and `kept` measure: Validation::fingerprint
   Position position;                            // in the corpus
+  int64_t stream_begin = 0;                     // the epoch that the first part of the text stream is
   /// What the last epoch had, if the last update ended with it; then `position` is the beginning of the next one. Not
   /// stored.
   struct EndedEpoch {

@@ -123,6 +123,7 @@ std::string to_json(const StoredProgress& stored) {
   if (p.kept != p.best) out["kept"] = p.kept;
   if (!p.measured.empty()) out["measured"] = p.measured;
   if (p.most_stalled > 0) out["most_stalled"] = p.most_stalled;
+  if (p.stream_begin > 0) out["stream_begin"] = p.stream_begin;
   if (p.decayed != 1) out["decayed"] = p.decayed;
   if (p.rate_factor() != 1) out["reduced_rate"] = p.reduced_rate;
   return out.dump();
@@ -151,6 +152,7 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   p.kept = in.contains("kept") ? numbers.figures("kept") : p.best;
   if (in.contains("measured")) p.measured = numbers.texts("measured");
   p.position = {numbers.count("epoch"), numbers.count("batch")};
+  p.stream_begin = numbers.count("stream_begin", 0);
   const Baseline baseline{numbers.number("baseline", 0, 0, largest)};
   return {p, numbers.count("adam_steps"), baseline};
 }

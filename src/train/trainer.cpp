@@ -36,10 +36,16 @@ std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, con
                                                  Communicator& ranks) {
   CorpusFiles files = with_sampled_copies(corpus_files(setup, vocabularies));
   if (ranks.size() > 1) files.machine = std::make_shared<const MachineRanks>(ranks);
+  if (files.stream && ranks.rank() > 0 && files.machine->first() && std::ranges::count(setup.data.train_sets, "-") > 0)
+    throw Error("--train-sets -: only the first process has stdin, and this one is on another machine",
+                "give names of files or pipes that exist on each machine, with the same text");
   auto corpus = read_corpus(files);
   log_info("{}", corpus->report.summary());
   if (!setup.data.corpus_weights.empty())
     log_info("An epoch is about {} pairs, by --corpus-weights", grouped(pairs_an_epoch(*corpus)));
+  if (files.stream)
+    log_info("The text is a stream: an epoch is {} lines of it, and training ends with it",
+             grouped(files.stream->part_lines));
   return corpus;
 }
 
@@ -52,9 +58,10 @@ TrainedLengths longest_of(const PairStore& pairs, const SentenceFrames& frames) 
   return {longest.source - int(frames.source.size()), longest.target - int(frames.target.size())};
 }
 
-bool never_ends(const TrainingOptions& o) {
+bool never_ends(const TrainingSetup& setup) {
+  const TrainingOptions& o = setup.training;
   const bool validates = !o.valid_sets.empty() && o.valid_freq.count > 0;
-  return std::ranges::none_of(o.after, [](Frequency end) { return end.count > 0; }) &&
+  return setup.data.stream == 0 && std::ranges::none_of(o.after, [](Frequency end) { return end.count > 0; }) &&
          !(validates && o.early_stopping > 0);
 }
 
@@ -102,8 +109,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
   if (leads()) require_room();
   log_info("Model: {} parameters, {} + {} layers of dim {}", grouped(model_->parameters().count()),
            setup_.model.encoder_layers, setup_.model.decoder_layers, setup_.model.dim);
-  if (never_ends(setup_.training))
-    log_warning("this run has no end: give --after, or --valid-sets with --early-stopping");
+  if (never_ends(setup_)) log_warning("this run has no end: give --after, or --valid-sets with --early-stopping");
   begin_or_resume();
   require_same_run();
   if (!setup_.training.no_nccl) link_gpus(ranks_, backend_);
@@ -134,29 +140,41 @@ void Trainer::run() {
   const KernelChunks chunks(chunks_of_run(setup_.training));
   log_.announce(progress_.moment(), RunStarted{setup_.training.model, model_->parameters().count(), resumes_});
   const Stopping stopping(setup_.training.after, pairs_an_epoch(*corpus_), progress_);
-  while (!train(stopping)) roll_back();
+  std::optional<BatchStream> batches;
+  while (!train(stopping, batches)) roll_back();
   const RunEnd::Reason end = reason();
   save_at_end(decide(end != RunEnd::signal));
-  if (decide(end == RunEnd::after)) validate_at_end();
+  if (decide(end == RunEnd::after || end == RunEnd::end_of_text)) validate_at_end();
   log_.announce(progress_.moment(), RunEnd{end, stopping.epochs(progress_), stalled().validations});
   log_.close();
   unwritten_.require_none();
 }
 
-// Trains until the run ends, or returns false as soon as it has diverged.
-bool Trainer::train(const Stopping& stopping) {
+// Trains until the run ends, or returns false as soon as it has diverged. Then another call needs other batches, except
+// those of a stream, which cannot be read again.
+bool Trainer::train(const Stopping& stopping, std::optional<BatchStream>& batches) {
   const TrainingOptions& o = setup_.training;
   const int64_t begin = progress_.updates;
-  corpus_ = for_epoch(corpus_, progress_.position.epoch);
-  BatchStream batches(corpus_, setup_.data, o.seed, progress_.position);
+  if (!batches || !corpus_->files.stream) {
+    const auto corpus = for_epoch(corpus_, progress_.position.epoch);
+    text_ended_ = corpus == nullptr;
+    if (text_ended_) return true;
+    batches.emplace(corpus, setup_.data, o.seed, progress_.position);
+    corpus_ = corpus;
+  }
   Recurring display(o.disp_freq, progress_), validation(o.valid_freq, progress_), saving(o.save_freq, progress_);
   updater_.window() = {};
+  const std::atomic<bool> never = false;  // ranks stop together
   while (!ended(stopping)) {
     const DecayPoint before = decay_point();
     try {
-      updater_.update(batches);
+      if (!batches->more(ranks_.size() == 1 ? control_.stop : never)) {
+        text_ended_ = !control_.stop;
+        break;
+      }
+      updater_.update(*batches);
     } catch (...) {
-      if (batches.failed() && progress_.updates > begin) save_before_failing();
+      if (batches->failed() && progress_.updates > begin) save_before_failing();
       throw;
     }
     made_.keep();
@@ -224,7 +242,8 @@ bool Trainer::ended(const Stopping& stopping) const {
 
 RunEnd::Reason Trainer::reason() const {
   if (control_.stop) return RunEnd::signal;
-  return stops_early() ? RunEnd::early_stopping : RunEnd::after;
+  if (stops_early()) return RunEnd::early_stopping;
+  return text_ended_ ? RunEnd::end_of_text : RunEnd::after;
 }
 
 bool Trainer::stops_early() const {

@@ -38,7 +38,7 @@ class Trainer {
   RunState run_state();
   void begin();
   void begin_or_resume();
-  bool train(const Stopping& stopping);
+  bool train(const Stopping& stopping, std::optional<BatchStream>& batches);
   void pause_for_work(const DecayPoint& before, bool validation_due, bool saving_due);
   bool ended(const Stopping& stopping) const;
   void report(const Stopping& stopping);
@@ -91,6 +91,7 @@ class Trainer {
   bool save_due_ = false;
   bool numbered_due_ = false;  // of --keep-last, in that save
   bool diverging_ = false;     // divergence was reported
+  bool text_ended_ = false;    // it is a stream, of which nothing is left
   // Updates of the last save, the last numbered checkpoint and the last scheduled validation of this process:
   int64_t saved_ = -1, numbered_ = -1, validated_ = -1;
 };

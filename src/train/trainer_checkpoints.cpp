@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <tuple>
 
 #include "backend/backend.h"
 #include "base/grouped.h"
@@ -52,6 +53,11 @@ void Trainer::begin_or_resume() {
   load();
   log_info("Resuming from {}: update {}, epoch {}", state_path(setup_.training.model), grouped(progress_.updates),
            progress_.epoch());
+  if (const auto& stream = corpus_->files.stream) {
+    if (const int64_t parts = progress_.position.epoch - progress_.stream_begin; parts > 0)
+      log_info("Skipping what the run has had of the text: {} of {} lines", counted(parts, "part"),
+               grouped(stream->part_lines));
+  }
   resume_rate();
   forget_incomparable();
   if (stops_early())
@@ -67,6 +73,9 @@ void Trainer::load() {
   Restore restore;
   if (saved_ < 0) restore = {.corpus = !o.no_restore_corpus, .optimizer = !o.no_optimizer_reload};
   load_state(state_path(o.model), run_state(), setup_.model, order_, restore);
+  const auto& stream = corpus_->files.stream;
+  if (stream && saved_ < 0) stream->first_epoch = progress_.stream_begin;
+  progress_.stream_begin = stream ? stream->first_epoch : 0;
   if (saved_ < 0 && o.valid_reset_stalled) progress_.stalled.clear(), progress_.most_stalled = 0;
 }
 
@@ -83,8 +92,11 @@ void Trainer::roll_back() {
                                     : ", again after a rollback with half the learning rate",
                             updater_.first_nonfinite()),
                 "lower --learn-rate or raise --lr-warmup; --check-nan finds the op where it starts");
-  const auto kept = progress_.kept;
+  const auto [position, epoch_sentences, kept] =
+      std::tuple(progress_.position, progress_.epoch_sentences, progress_.kept);
   load();
+  if (corpus_->files.stream)  // what came since the checkpoint cannot be read again
+    progress_.position = position, progress_.epoch_sentences = epoch_sentences;
   progress_.skipped_in_a_row = 0;
   if (progress_.reduced_rate != setup_.optimizer.learn_rate) progress_.decayed = 1;  // the state is of an earlier call
   progress_.rollbacks = 1;

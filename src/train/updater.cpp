@@ -51,7 +51,8 @@ void Updater::update(BatchStream& batches) {
   Unfinished update;
   int64_t sentences = 0, epoch_sentences = progress_.epoch_sentences;
   std::optional<Progress::EndedEpoch> ended_epoch;
-  for (int64_t i = 0; i < setup_.optimizer.optimizer_delay; ++i) {
+  const std::atomic<bool> never = false;
+  for (int64_t i = 0; i < setup_.optimizer.optimizer_delay && (i == 0 || batches.more(never)); ++i) {
     const int64_t epoch_batches = batches.position().batch + 1;
     const Batch& batch = of_update.emplace_back(batches.next());
     update.target_tokens += int64_t(batch.target.ids.size());

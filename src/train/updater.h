@@ -23,7 +23,8 @@ class Updater {
   Updater(const TrainingSetup& setup, const Backend& backend, Arena& arena, Model& model, int64_t rows,
           double mean_weight, Progress& progress, RunLog& log, Communicator& ranks);
 
-  /// Forward and backward passes of --optimizer-delay batches, then Adam.
+  /// Forward and backward passes of --optimizer-delay batches, then Adam. At the end of a text stream there may be
+  /// fewer batches, at least one.
   void update(BatchStream& batches);
   /// Waits for the outcome of the last update.
   void finish();

@@ -24,7 +24,7 @@ namespace {
 // One vocabulary of a run; a joint one is learned from both sides of the text.
 struct Side {
   std::string path;
-  TextColumns columns;
+  std::vector<size_t> sides;  // 0: source, 1: target
   int size;
   Vocabulary Vocabularies::*in_model;
 };
@@ -32,13 +32,19 @@ struct Side {
 void learn(const Side& side, const TrainingSetup& setup) {
   VocabularyTraining training{.model = side.path, .size = side.size, .size_option = "--dim-vocabs"};
   if (setup.data.dim_vocabs.empty() && is_piece_list(side.path)) training.size = std::numeric_limits<int>::max();
-  const auto texts = text_pairs("train-sets", setup.data.train_sets, setup.data.tsv);
-  const bool source = side.columns != TextColumns::target, target = side.columns != TextColumns::source;
-  if (source || setup.data.tsv)
+  const auto texts = training_texts(setup.data);
+  if (setup.data.tsv) {
     for (const TextPair& text : texts) training.inputs.push_back(text.paths[0]);
-  if (target && !setup.data.tsv)
-    for (const TextPair& text : texts) training.inputs.push_back(text.paths[1]);
-  if (setup.data.tsv) training.columns = side.columns;
+    for (const size_t s : side.sides) training.columns.push_back(texts[0].sides()[s]);
+  } else {
+    for (const size_t s : side.sides)
+      for (const TextPair& text : texts) training.inputs.push_back(text.paths[s]);
+  }
+  for (const std::string& path : training.inputs)
+    if (is_pipe(path))
+      throw Error(fmt::format("{} does not exist, and cannot be learned from {}, which is read only once", side.path,
+                              path == "-" ? "stdin" : path),
+                  "dragoman vocab train learns it from a file with some of the text");
   training.type = setup.data.vocabulary_type;
   training.normalization = setup.data.normalization;
   training.protected_symbols = setup.data.protected_symbols;
@@ -101,11 +107,11 @@ Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* mad
   const auto& vocabs = setup.data.vocabs;
   const auto sizes = setup.data.dim_vocabs.empty() ? std::vector{usual_dim_vocab} : setup.data.dim_vocabs;
   if (vocabs[0] == vocabs[1]) {
-    const Vocabulary joint = open_or_make({vocabs[0], TextColumns::both, sizes[0], &Vocabularies::source}, setup, made);
+    const Vocabulary joint = open_or_make({vocabs[0], {0, 1}, sizes[0], &Vocabularies::source}, setup, made);
     return {joint, joint};
   }
-  return {open_or_make({vocabs[0], TextColumns::source, sizes.front(), &Vocabularies::source}, setup, made),
-          open_or_make({vocabs[1], TextColumns::target, sizes.back(), &Vocabularies::target}, setup, made)};
+  return {open_or_make({vocabs[0], {0}, sizes.front(), &Vocabularies::source}, setup, made),
+          open_or_make({vocabs[1], {1}, sizes.back(), &Vocabularies::target}, setup, made)};
 }
 
 Vocabularies open_vocabularies(const TrainingSetup& setup, Communicator& ranks, MadeVocabularies& made) {

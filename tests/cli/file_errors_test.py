@@ -34,6 +34,8 @@ PROVOKED = {
     "…, line …: … pieces, more than --max-length …": "score -m m -t s t --max-length 1",
     "… has … lines, … has …": "score -m m -t s short",
     "…, line …: has … tabs, expected one, between source and target": "train -t columns --tsv -v v v -m new",
+    "…, line …: has … tabs, expected …, between source, target and the columns of other options":
+        "train -t columns --tsv -v v v -m new --data-weighting 2 --guided-alignment 3",
     "…, line …: has no tab, expected one, between source and target": "train -t s --tsv -v v v -m new",
     "…, line …: '…' is not a weight, expected 0 or a number from 1e-37 to 1e38": f"{TRAIN} -m new --data-weighting s",
     "… has … lines, … has …; --data-weighting needs one weight per line": f"{TRAIN} -m new --data-weighting empty",

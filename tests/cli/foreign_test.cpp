@@ -266,9 +266,11 @@ TEST(OtherPrograms, HaveOptionsWithAnAnswerForTheCommand) {
   EXPECT_THAT(std::string(foreign_program("atools")), HasSubstr("dragoman align"));
 }
 
-TEST(MariansOptions, ReadFromStdinAreToldToReadAFile) {
-  const Answer<TrainOptions> answer(train_table(), split("-m m --tsv -t stdin -v v v"));
-  EXPECT_THAT(answer.said, testing::EndsWith(" | train reads its text more than once: save the stream to a file"));
+TEST(MariansOptions, NameStdin) {
+  TrainOptions options;
+  parse(train_table(), split("-m m --tsv -t stdin -v v v"), options);
+  EXPECT_EQ(options.train_sets, std::vector<std::string>{"-"});
+  EXPECT_EQ(options.stream, usual_stream_lines);
 }
 
 TEST(MariansOptions, AreNotIgnoredByCommandsThatMarianHasNot) {

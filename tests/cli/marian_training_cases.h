@@ -51,6 +51,8 @@ inline const MarianCase training[] = {
     {"--shuffle data", ignored},
     {"--shuffle none", refused},
     {"--no-shuffle", runs},
+    {"--train-sets stdin --tsv", runs},
+    {"--train-sets stdin --tsv --guided-alignment 2", runs},
     {"--no-restore-corpus", runs},
     {"--tempdir /tmp", runs},
     {"-T /tmp", runs},

@@ -38,8 +38,8 @@ PROVOKED = {
     "--… is missing: …": "translate",
     "--… is empty, expected …": "translate -c nameless.yml",
     "--… takes two files, source and target, found …": "score -m m -t s",
-    "--… - is stdin, but train reads it more than once": "train -t s - -v v v -m new",
-    "--… … is a pipe, but train reads it more than once": "train -t pipe t -v v v -m new",
+    "--… - is stdin, but train reads it more than once": f"{TRAIN} -m new --valid-sets s -",
+    "--… … is a pipe, but train reads it more than once": f"{TRAIN} -m new --valid-sets pipe t",
     "--train-sets takes two files for each corpus, source and target, found …": "train -t s t s -v v v -m new",
     "--valid-sets takes one file with --tsv, found …": "train -t columns --tsv -v v v -m new --valid-sets s t",
     "--train-sets takes one file with --tsv, found …": "score -m m -t s t --tsv",
@@ -47,6 +47,16 @@ PROVOKED = {
     "--corpus-weights has … numbers, --train-sets … corpora, expected one for each":
         f"{TRAIN} -m new --corpus-weights 1 2",
     "--corpus-weights are all 0, expected at least one above 0": f"{TRAIN} -m new --corpus-weights 0",
+    "--corpus-weights with --stream: text that is read once has no pair twice":
+        f"{TRAIN} -m new --stream 10 --corpus-weights 1",
+    "--dry-run reads the text, which a pipe has only once": "train -t - --tsv -v v v -m new --dry-run",
+    "only one file can come from stdin (-), found …": "train -t - --tsv -v v v -m new --data-weighting -",
+    "--… …: with --tsv, a number is a column, counted from 0, and a line has … columns: …":
+        "train -t columns --tsv -v v v -m new --guided-alignment 3",
+    "--data-weighting … and --guided-alignment … are the same column of --tsv":
+        "train -t columns --tsv -v v v -m new --guided-alignment 2 --data-weighting 2",
+    "… does not exist, and cannot be learned from …, which is read only once":
+        "train -t - --tsv -v missing missing -m new",
     "--data-weighting names … files, --train-sets … corpora, expected one for each":
         f"{TRAIN} -m new --data-weighting s t",
     "--guided-alignment names … files, --train-sets … corpora, expected one for each":

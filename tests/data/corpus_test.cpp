@@ -161,7 +161,7 @@ TEST_F(CorpusTest, IsTheSameInAFileAsInMemory) {
     if (!sampled) text.alphas = {0, 0};
     std::string weights;
     for (int i = 0; i < 2500; ++i) weights += fmt::format("{}\n", i % 3);
-    add_weights(text.texts, {files.write("w", weights)});
+    add_notes(text.texts, {files.write("w", weights)}, {});
     const auto in_memory = read_corpus(text, 1);
     text.tempdir = files.path("temporary");
     std::filesystem::create_directory(text.tempdir);
@@ -202,7 +202,7 @@ TEST_F(CorpusTest, SaysThatTheMemoryOrTheDiskIsTooSmall) {
 
 TEST_F(CorpusTest, HasAPairWhoseWeightIsAbove0) {
   CorpusFiles text = pair("a\n\nb\n", "a\nb\nc\n");
-  add_weights(text.texts, {files.write("w", "0\n7\n0\n")});
+  add_notes(text.texts, {files.write("w", "0\n7\n0\n")}, {});
   EXPECT_THAT([&] { read_corpus(text); }, ThrowsMessage<Error>(HasSubstr("the weights of all pairs are 0")))
       << "the second one has an empty side";
   files.write("w", "0\n7\n1\n");
@@ -213,7 +213,7 @@ TEST_F(CorpusTest, KeepsTheWeightsOfThePairsThatStay) {
   CorpusFiles text = pair("a\n\nb\n", "a\nb\nc\n");
   const uint64_t plain = read_corpus(text)->fingerprint;
   EXPECT_FALSE(read_corpus(text)->pairs.weighted());
-  add_weights(text.texts, {files.write("w", "0.5\n7\n2\n")});
+  add_notes(text.texts, {files.write("w", "0.5\n7\n2\n")}, {});
   const auto corpus = read_corpus(text);
   EXPECT_EQ(corpus->pairs[0].weight, 0.5f);
   EXPECT_EQ(corpus->pairs[1].weight, 2);
@@ -340,7 +340,7 @@ TEST_F(CorpusTest, RefusesOptionsOfTrainingThatDoNotGoTogether) {
   options.sentencepiece_alphas = {0.1, 0.1, 0.1};
   EXPECT_THAT(message(options), HasSubstr("--sentencepiece-alphas has 3 values, expected one for both sides"));
   options.sentencepiece_alphas = {0.1, 0.1};
-  EXPECT_THAT(message(options), HasSubstr("needs files"));
+  EXPECT_THAT(message(options), HasSubstr("a pipe needs --stream"));
   options.train_sets = {"a", "b"};
   options.corpus_weights = {1, 2};
   EXPECT_THAT(message(options), HasSubstr("--corpus-weights has 2 numbers, --train-sets 1 corpora"));
@@ -349,6 +349,39 @@ TEST_F(CorpusTest, RefusesOptionsOfTrainingThatDoNotGoTogether) {
   options.corpus_weights = {};
   options.no_spm_encode = true;
   EXPECT_THAT(message(options), HasSubstr("cannot be sampled"));
+}
+
+// Source and target of all pairs of a part.
+using Lines = std::vector<std::string>;
+
+TEST_F(CorpusTest, OfAStreamIsReadPartByPart) {
+  CorpusFiles text = pair("a\nb\n\nc\nd\n", "1\n2\n3\n4\n5\n");
+  text.stream = std::make_shared<TextStream>(TextStream{.part_lines = 2});
+  const auto lines = [](const Corpus& corpus) {
+    Lines lines;
+    for (int64_t i = 0; i < corpus.size(); ++i) lines.push_back(text_of(corpus.pairs[i].target));
+    return lines;
+  };
+  const auto first = read_corpus(text);
+  EXPECT_EQ(lines(*first), (Lines{"1", "2"}));
+  EXPECT_EQ(for_epoch(first, 0), first);
+  const auto second = for_epoch(first, 1);
+  EXPECT_EQ(lines(*second), (Lines{"4"})) << "line 3 has an empty side";
+  EXPECT_EQ(second->report.lines, 2);
+  EXPECT_EQ(lines(*for_epoch(second, 2)), (Lines{"5"}));
+  EXPECT_EQ(for_epoch(second, 3), nullptr);
+  EXPECT_EQ(for_epoch(second, 4), nullptr);
+}
+
+TEST_F(CorpusTest, OfAStreamSkipsThePartsThatTheRunHasHad) {
+  CorpusFiles text = pair("a\nb\nc\nd\ne\n", "1\n2\n3\n4\n5\n");
+  text.stream = std::make_shared<TextStream>(TextStream{.part_lines = 2, .first_epoch = 7});
+  const auto first = read_corpus(text);
+  EXPECT_EQ(for_epoch(first, 7), first);
+  const auto last = for_epoch(first, 9);
+  ASSERT_EQ(last->size(), 1);
+  EXPECT_EQ(text_of(last->pairs[0].target), "5");
+  EXPECT_EQ(for_epoch(last, 10), nullptr);
 }
 
 }  // namespace

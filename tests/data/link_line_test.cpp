@@ -85,7 +85,7 @@ class LinkedCorpus : public CorpusTest {
  protected:
   CorpusFiles linked(const std::string& links) const {
     CorpusFiles corpus = pair("a b\n\nc d e\n", "v\nw\nx y\n");
-    corpus.texts[0].links = files.write("links", links);
+    corpus.texts[0].links = {.path = files.write("links", links)};
     corpus.links_weight = 0.5;
     return corpus;
   }
@@ -133,7 +133,7 @@ TEST_F(LinkedCorpus, NeedsALineOfLinksForEachPair) {
   EXPECT_THAT(
       [&] {
         auto texts = linked("").texts;
-        add_links(texts, {"a", "b"});
+        add_notes(texts, {}, {"a", "b"});
       },
       ThrowsMessage<Error>(
           HasSubstr("--guided-alignment names 2 files, --train-sets 1 corpora, expected one for each")));

@@ -1,6 +1,10 @@
 #include "data/parallel_text.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <future>
+#include <thread>
 
 #include "base/error.h"
 #include "tests/data/text_files.h"
@@ -104,7 +108,7 @@ TEST(ParallelReader, ReadsTheWeightOfEachPair) {
   const TextFiles files;
   auto texts =
       text_pairs("train-sets", {files.write("a", "1\n2\n"), files.path("a"), files.path("a"), files.path("a")}, false);
-  add_weights(texts, {files.write("w", "0.5\n3e-1\n"), files.write("v", "0\n2\r\n")});
+  add_notes(texts, {files.write("w", "0.5\n3e-1\n"), files.write("v", "0\n2\r\n")}, {});
   ParallelReader reader(texts);
   Pair pair;
   for (const float expected : {0.5f, 0.3f, 0.0f, 2.0f}) {
@@ -118,7 +122,7 @@ TEST(ParallelReader, NeedsAWeightForEachPairAndNothingElse) {
   const TextFiles files;
   const auto weighted = [&](const std::string& weights) {
     auto texts = text_pairs("train-sets", {files.write("a", "1\n2\n"), files.write("b", "1\n2\n")}, false);
-    add_weights(texts, {files.write("w", weights)});
+    add_notes(texts, {files.write("w", weights)}, {});
     return texts;
   };
   EXPECT_EQ(message(weighted("1\n1")), "");
@@ -131,9 +135,71 @@ TEST(ParallelReader, NeedsAWeightForEachPairAndNothingElse) {
   auto two = weighted("1\n1\n");
   EXPECT_THAT(
       [&] {
-        add_weights(two, {"w", "v"});
+        add_notes(two, {"w", "v"}, {});
       },
       ThrowsMessage<Error>(HasSubstr("--data-weighting names 2 files, --train-sets 1 corpora")));
+}
+
+TEST(ParallelReader, ReadsWeightsAndLinksFromColumns) {
+  const TextFiles files;
+  const std::string text = files.write("a", "0-0 1-0\tx y\tz\t0.5\n\tu\tv\t2\n");
+  auto texts = text_pairs("train-sets", {text}, true);
+  add_notes(texts, {"3"}, {"0"});
+  ParallelReader reader(texts);
+  Pair pair;
+  ASSERT_TRUE(reader.next(pair));
+  EXPECT_EQ(pair, (Pair{"x y", "z"}));
+  EXPECT_EQ(reader.weight(), 0.5f);
+  EXPECT_EQ(reader.take_links().links, (std::vector<TokenLink>{{0, 0}, {1, 0}}));
+  ASSERT_TRUE(reader.next(pair));
+  EXPECT_EQ(pair, (Pair{"u", "v"}));
+  EXPECT_EQ(reader.weight(), 2);
+  EXPECT_TRUE(reader.take_links().links.empty());
+  EXPECT_FALSE(reader.next(pair));
+}
+
+TEST(ParallelReader, NeedsTheColumnsThatOptionsName) {
+  const TextFiles files;
+  const auto read = [&](const std::string& line, const std::vector<std::string>& weights,
+                        const std::vector<std::string>& links) {
+    auto texts = text_pairs("train-sets", {files.write("a", "x\ty\t0-0\n" + line + "\n")}, true);
+    try {
+      add_notes(texts, weights, links);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return message(texts);
+  };
+  EXPECT_EQ(read("x\ty\t0-0", {}, {"2"}), "");
+  EXPECT_THAT(read("x\ty", {}, {"2"}), HasSubstr(files.path("a") + ", line 2: has 1 tab, expected 2, between source, "
+                                                                   "target and the columns of other options"));
+  EXPECT_THAT(read("x\ty\t0-0\t1", {}, {"2"}), HasSubstr("line 2: has 3 tabs, expected 2"));
+  EXPECT_THAT(read("x\ty\tword", {}, {"2"}), HasSubstr(files.path("a") + ", line 2: 'word' is not a link"));
+  EXPECT_THAT(read("x\ty\tword", {"2"}, {}), HasSubstr(files.path("a") + ", line 1: '0-0' is not a weight"));
+  EXPECT_THAT(read("x\ty\t0-0", {}, {"3"}), HasSubstr("--guided-alignment 3: with --tsv, a number is a column"));
+  EXPECT_THAT(read("x\ty\t0-0", {"2"}, {"2"}), HasSubstr("are the same column"));
+}
+
+TEST(ParallelReader, WaitsForAPipeUntilItIsStopped) {
+  const TextFiles files;
+  const std::string pipe = files.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::promise<void> stopped;
+  std::thread writer([&, wait = stopped.get_future()]() mutable {
+    std::ofstream text(pipe);
+    text << "a\tb\nc" << std::flush;  // half a line
+    wait.wait();
+  });
+  ParallelReader reader(text_pairs("train-sets", {pipe}, true));
+  std::stop_source stop;
+  Pair pair;
+  EXPECT_TRUE(reader.wait(stop.get_token()));
+  EXPECT_TRUE(reader.next(pair));
+  stop.request_stop();
+  EXPECT_FALSE(reader.wait(stop.get_token()));
+  stopped.set_value();
+  writer.join();
+  EXPECT_TRUE(reader.wait({})) << "the end has come";
 }
 
 TEST(ParallelReader, CountsInvalidLinesOfEachSideThroughAllCorpora) {

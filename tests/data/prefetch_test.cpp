@@ -1,8 +1,13 @@
 #include "data/prefetch.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <future>
+#include <thread>
 
 #include "base/error.h"
+#include "tests/data/corpus_case.h"
 #include "tests/data/toy_corpus.h"
 
 namespace dragoman {
@@ -81,6 +86,68 @@ TEST(BatchStream, ThrowsItsThreadsErrorEveryTime) {
   BatchStream stream(random_corpus(5), unlimited, 1);
   EXPECT_THROW(stream.next(), Error);
   EXPECT_THROW(stream.next(), Error);
+}
+
+class TextStreamBatches : public CorpusTest {
+ protected:
+  // Parts of 3, 3, 3 and 2 lines, the third of which has no pair that can be used.
+  std::shared_ptr<const Corpus> begin() {
+    CorpusFiles text = pair("a\nb\nc\nd\ne\nf\n\n\n\ng\nh\n", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n");
+    text.stream = std::make_shared<TextStream>(TextStream{.part_lines = 3});
+    return read_corpus(text);
+  }
+
+  const std::atomic<bool> never = false;
+};
+
+TEST_F(TextStreamBatches, EndWithTheText) {
+  BatchStream batches(begin(), batches_of(2), 1);
+  std::vector<Position> positions;
+  int64_t pairs = 0;
+  while (batches.more(never)) {
+    pairs += int64_t(batches.next().sentences.size());
+    positions.push_back(batches.position());
+  }
+  EXPECT_EQ(pairs, 8);
+  EXPECT_EQ(positions, (std::vector<Position>{{0, 1}, {1, 0}, {1, 1}, {2, 0}, {4, 0}}));
+  EXPECT_FALSE(batches.more(never));
+  EXPECT_FALSE(batches.failed());
+}
+
+TEST_F(TextStreamBatches, FromAPositionAreThoseAfterReachingIt) {
+  BatchStream whole(begin(), batches_of(2), 1);
+  for (int i = 0; i < 3; ++i) whole.next();
+  const Position position = whole.position();
+  const auto corpus = begin();
+  BatchStream resumed(for_epoch(corpus, position.epoch), batches_of(2), 1, position);
+  while (whole.more(never)) {
+    ASSERT_TRUE(resumed.more(never));
+    EXPECT_EQ(whole.next().target.ids, resumed.next().target.ids);
+    EXPECT_EQ(whole.position(), resumed.position());
+  }
+  EXPECT_FALSE(resumed.more(never));
+}
+
+TEST_F(TextStreamBatches, AreNotWaitedForOnceStopped) {
+  const std::string pipe = files.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::promise<void> ended;
+  std::thread writer([&, wait = ended.get_future()]() mutable {
+    std::ofstream text(pipe);
+    text << "a\t1\nb\t2\nc\t3\nd" << std::flush;
+    wait.wait();
+  });
+  CorpusFiles text = pair("", "");
+  text.texts = {{{pipe, pipe}, true}};
+  text.stream = std::make_shared<TextStream>(TextStream{.part_lines = 3});
+  {
+    BatchStream batches(read_corpus(text), batches_of(3), 1);
+    EXPECT_EQ(batches.next().sentences.size(), 3u);
+    const std::atomic<bool> stop = true;
+    EXPECT_FALSE(batches.more(stop));
+  }  // the thread that reads ends, too
+  ended.set_value();
+  writer.join();
 }
 
 }  // namespace

@@ -40,6 +40,20 @@ TEST_F(SharedCorpus, IsReadOnceForTheRanksOfAMachine) {
     }
 }
 
+TEST_F(SharedCorpus, OfAStreamIsReadByTheFirstRank) {
+  on_ranks(2, [&](Communicator& ranks) {
+    CorpusFiles text = pair("a\nb\nc\n", "1\n2\n3\n");
+    text.machine = std::make_shared<const MachineRanks>(ranks);
+    if (ranks.rank() > 0) text.texts = {{{"nowhere", "nowhere"}}};
+    text.stream = std::make_shared<TextStream>(TextStream{.part_lines = 2});
+    const auto first = read_corpus(text), second = for_epoch(first, 1);
+    EXPECT_EQ(first->size(), 2);
+    ASSERT_EQ(second->size(), 1);
+    EXPECT_EQ(text_of(second->pairs[0].target), "3");
+    EXPECT_EQ(for_epoch(second, 2), nullptr);
+  });
+}
+
 TEST_F(SharedCorpus, IsNotWaitedForInVain) {
   on_ranks(2, [&](Communicator& ranks) {
     CorpusFiles text = pair("a\n", "b\n");

@@ -91,6 +91,25 @@ TEST(Divergence, RollsBackToTheCheckpointAtHalfTheRate) {
                     HasSubstr("L.r. 1.0000e-02"), HasSubstr("L.r. 5.0000e-03"), Not(HasSubstr("not saved"))));
 }
 
+// What came since the checkpoint cannot be read again.
+TEST(Divergence, OfAStreamContinuesWithTheTextThatIsLeft) {
+  ToyRun run;
+  run.setup.data.stream = 40;  // about four updates
+  run.setup.training.max_skipped = 3;
+  run.setup.training.save_freq = {2, Frequency::updates};
+  Poisoned poisoned(run, 100, "Up. 3 ", 1);
+  poisoned.trainer->run();
+  EXPECT_EQ(poisoned.trainer->progress().rollbacks, 1);
+  EXPECT_THAT(run.log.text(),
+              AllOf(HasSubstr("from the checkpoint of update 2"), HasSubstr("Training finished: the text has ended")));
+  const Progress& end = poisoned.trainer->progress();
+  EXPECT_EQ(end.position, (Position{5, 0}));
+  // The updates after the checkpoint are missing, and no others: the one that was poisoned and three that were skipped.
+  ToyRun straight;
+  straight.setup.data.stream = 40;
+  EXPECT_EQ(end.updates, straight.train_until(100).updates - 4);
+}
+
 // What lies on the disk when the log reports the rollback is what a kill would leave.
 TEST(Divergence, AndAKillRightAfterLoseNothing) {
   const auto options = [](ToyRun& run) {

@@ -72,6 +72,12 @@ const ResumeCase cases[] = {
        s.training.early_stopping_epsilon = {1e6};
        s.training.rate_decay = 0.5;
      }},
+    {"OfAStream", 8, 15, [](TrainingSetup& s) { s.data.stream = 70; }},
+    {"OfASampledStream", 8, 15,
+     [](TrainingSetup& s) {
+       s.data.stream = 70;
+       s.data.sentencepiece_alphas = {0.1, 0.1};
+     }},
     {"WithCorpusWeights", 30, 55,
      [](TrainingSetup& s) {
        auto& sets = s.data.train_sets;

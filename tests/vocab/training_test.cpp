@@ -179,7 +179,7 @@ TEST_P(Training, LowerCasesWhereTheNormalizationSaysSo) {
 
 class TokenList : public testing::Test {
  protected:
-  std::string read(const char* name, int size, TextColumns columns = TextColumns::whole_lines) const {
+  std::string read(const char* name, int size, const std::vector<int>& columns = {}) const {
     LineWriter writer(folder / "text");
     for (const char* line : {"b  a@@ b", "</s> c a@@\tb", "b"}) writer.write(line);
     writer.close();
@@ -191,9 +191,9 @@ class TokenList : public testing::Test {
 };
 
 TEST_F(TokenList, HasTheMostFrequentTokensFirst) {
-  EXPECT_EQ(read("v.txt", 100, TextColumns::both), "</s>\n<unk>\nb\na@@\nc\n");
-  EXPECT_EQ(read("v.txt", 100, TextColumns::target), "</s>\n<unk>\nb\na@@\n");
-  EXPECT_EQ(read("v.yml", 3, TextColumns::both), "\"</s>\": 0\n\"<unk>\": 1\n\"b\": 2\n");
+  EXPECT_EQ(read("v.txt", 100, {0, 1}), "</s>\n<unk>\nb\na@@\nc\n");
+  EXPECT_EQ(read("v.txt", 100, {1}), "</s>\n<unk>\nb\na@@\n");
+  EXPECT_EQ(read("v.yml", 3, {0, 1}), "\"</s>\": 0\n\"<unk>\": 1\n\"b\": 2\n");
   EXPECT_EQ(Vocabulary::load(folder / "v.yml").size(), 3);
 }
 
