@@ -79,8 +79,10 @@ void LoadedEnsemble::note_slow_int8(const Backend& device) const {
     return std::ranges::any_of(m.packed, [](const auto& w) { return w.second.dtype() == DType::i8; });
   };
   if (device.multiplies_int8 || std::ranges::none_of(loaded_, in_int8)) return;
-  log_info("This CPU ({}) has no VNNI instructions: int8 gives the same translations, but more slowly",
-           device.instructions);
+  log_info(
+      "This CPU ({}) has no int8 instructions (VNNI; on ARM, dot product): int8 gives the same translations, but more "
+      "slowly",
+      device.instructions);
 }
 
 }  // namespace dragoman

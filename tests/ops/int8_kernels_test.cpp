@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/cpu/int8.h"
+#include "backend/cpu/isa.h"
 
 namespace dragoman::cpu {
 
@@ -96,6 +97,13 @@ TEST(Int8Kernels, OfAvxVnniGivesTheBitsOfThePortableOneEncodedForAvx512) {
 TEST(Int8Kernels, OfAvx512VnniGivesTheBitsOfThePortableOne) {
   if (!__builtin_cpu_supports("avx512vnni")) GTEST_SKIP() << "this CPU has no AVX-512 VNNI";
   expect_bits_of_the_portable({int8_avx512_vnni, Int8Form::offset});
+}
+#elif defined(__aarch64__)
+TEST(Int8Kernels, OfNeonGivesTheBitsOfThePortableOne) { expect_bits_of_the_portable({int8_neon, Int8Form::plain}); }
+
+TEST(Int8Kernels, OfNeonsDotProductGivesTheBitsOfThePortableOne) {
+  if (!has_int8_products()) GTEST_SKIP() << "this CPU has no dot product";
+  expect_bits_of_the_portable({int8_neon_dot, Int8Form::plain});
 }
 #endif
 

@@ -1,7 +1,5 @@
 #include "backend/cpu/install.h"
 
-#include <hwy/targets.h>
-
 #include "backend/backend.h"
 #include "backend/cpu/families.h"
 #include "backend/cpu/isa.h"
@@ -9,13 +7,12 @@
 namespace dragoman::cpu {
 
 void install(Backend& b) {
-  // Chooses the target now: a pointer taken from HWY_DYNAMIC_DISPATCH before that queries the CPU at each call, slowly.
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  choose_instructions();
   b.library = "oneDNN " + describe_onednn();
   b.instructions = describe_highway();
   b.arithmetic = b.library + ", own kernels on " + b.instructions;
   b.multiplies_bfloat16 = has_bfloat16();
-  b.multiplies_int8 = has_vnni();
+  b.multiplies_int8 = has_int8_products();
   install_activation(b);
   install_attention(b);
   install_attention_step(b);

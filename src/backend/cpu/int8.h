@@ -38,6 +38,8 @@ struct Int8Kernel {
 void int8_avx512_vnni(const Int8Panel& p);  // int8_avx512_vnni.cpp, Int8Form::offset
 void int8_avx_vnni(const Int8Panel& p);     // int8_avx_vnni.cpp, Int8Form::offset
 void int8_avx2(const Int8Panel& p);         // int8_avx2.cpp, Int8Form::apart
+void int8_neon_dot(const Int8Panel& p);     // int8_neon_dot.cpp, Int8Form::plain
+void int8_neon(const Int8Panel& p);         // int8_neon.cpp, Int8Form::plain
 void int8_portable(const Int8Panel& p);     // int8_portable.cpp, Int8Form::plain
 
 }  // namespace dragoman::cpu

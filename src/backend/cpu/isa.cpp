@@ -6,13 +6,17 @@
 #include <fmt/format.h>
 #include <hwy/highway.h>
 
+#if HWY_ARCH_ARM_A64
+  #include <sys/auxv.h>
+#endif
+
 #include "backend/cpu/isa.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-bool IsAvx2() { return HWY_TARGET == HWY_AVX2; }
+int64_t Target() { return HWY_TARGET; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::cpu
@@ -22,9 +26,10 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman::cpu {
 namespace {
 
-HWY_EXPORT(IsAvx2);
+HWY_EXPORT(Target);
 
 std::string_view instruction_set(dnnl_cpu_isa_t isa) {
+  if (HWY_ARCH_ARM_A64) return "AArch64";  // whose instruction sets have the numbers of those of x86
   switch (int(isa)) {
     case dnnl_cpu_isa_sse41:
       return "SSE4.1";
@@ -61,9 +66,15 @@ std::string describe_onednn() {
                      instruction_set(dnnl_get_effective_cpu_isa()));
 }
 
-// Highway calls AVX-512 "AVX3". The best target comes first.
+// With one target, nothing is chosen, and Highway is not asked: it lists NEON only where the CPU has AES, which no
+// kernel uses, and prints a warning elsewhere (Raspberry Pi 4).
+void choose_instructions() {
+  if constexpr ((HWY_TARGETS & (HWY_TARGETS - 1)) != 0) hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+// Highway calls AVX-512 "AVX3".
 std::string describe_highway() {
-  const int64_t target = hwy::SupportedAndGeneratedTargets().front();
+  const int64_t target = HWY_DYNAMIC_DISPATCH(Target)();
   switch (target) {
     case HWY_AVX3:
       return "AVX-512";
@@ -74,13 +85,15 @@ std::string describe_highway() {
   }
 }
 
-bool has_no_more_than_avx2() { return HWY_DYNAMIC_DISPATCH(IsAvx2)(); }
+bool has_no_more_than_avx2() { return HWY_DYNAMIC_DISPATCH(Target)() == HWY_AVX2; }
 
-bool has_vnni() {
+bool has_int8_products() {
   #if HWY_ARCH_X86
-  const int64_t best = hwy::SupportedAndGeneratedTargets().front();
+  const int64_t best = HWY_DYNAMIC_DISPATCH(Target)();
   return (best <= HWY_AVX3 && __builtin_cpu_supports("avx512vnni")) ||
          (best <= HWY_AVX2 && __builtin_cpu_supports("avxvnni"));
+  #elif HWY_ARCH_ARM_A64
+  return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
   #else
   return false;
   #endif

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "backend/cpu/int8.h"
+#include "backend/cpu/isa.h"
 #include "backend/cpu/linear_int8.h"
 #include "backend/cpu/linear_packed.h"
 #include "backend/cpu/simd-inl.h"
@@ -112,6 +113,8 @@ Int8Kernel KernelOfTarget() {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
   if (__builtin_cpu_supports("avxvnni")) return {int8_avx_vnni, Int8Form::offset};
   return {int8_avx2, Int8Form::apart};
+#elif HWY_ARCH_ARM_A64
+  return {has_int8_products() ? int8_neon_dot : int8_neon, Int8Form::plain};
 #else
   return {int8_portable, Int8Form::plain};
 #endif
