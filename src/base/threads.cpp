@@ -31,6 +31,8 @@ int cores_to_use() {
 inline void pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb");  // `yield` does nothing on most ARM cores; this takes about as long as the pause of x86
 #endif
 }
 

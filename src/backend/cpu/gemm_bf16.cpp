@@ -73,6 +73,14 @@ class Products {
   std::array<std::optional<dnnl::matmul>, 8> products_;
 };
 
+bool has_instructions() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
 // Without a kernel for this CPU, oneDNN falls back to plain loops.
 bool has_kernel() {
   try {
@@ -87,12 +95,8 @@ bool has_kernel() {
 }  // namespace
 
 bool has_bfloat16() {
-#if defined(__x86_64__)
-  static const bool has = __builtin_cpu_supports("avx512bf16") && has_kernel();
+  static const bool has = has_instructions() && has_kernel();
   return has;
-#else
-  return false;
-#endif
 }
 
 void gemm_bf16(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
