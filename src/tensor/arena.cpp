@@ -66,8 +66,13 @@ Arena::Arena(Reserve reserve, int64_t capacity) : pool_(std::make_shared<Pool>()
   const bool touchable = reserve == Reserve::memory;
   pool_->capacity = capacity > 0 ? capacity : touchable ? machine_memory() : int64_t{1} << 44;
   pool_->capacity = std::min(pool_->capacity, addresses_left() / 4);  // others need some, too
-  void* base = mmap(nullptr, pool_->capacity, touchable ? PROT_READ | PROT_WRITE : PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const auto mapped = [&] {
+    return mmap(nullptr, size_t(pool_->capacity), touchable ? PROT_READ | PROT_WRITE : PROT_NONE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  };
+  void* base = mapped();
+  // Not every machine has so many addresses: on ARM they may have 39 bits (Raspberry Pi OS).
+  for (; base == MAP_FAILED && !touchable && pool_->capacity > int64_t{1} << 30; base = mapped()) pool_->capacity /= 2;
   if (base == MAP_FAILED)
     throw OutOfMemory(fmt::format("cannot reserve {} MiB of address space", pool_->capacity >> 20),
                       "raise the limit on virtual memory (ulimit -v)");

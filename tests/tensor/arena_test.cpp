@@ -112,5 +112,10 @@ TEST(Arena, PlansMoreThanTheMachineHasWithAddressesOnly) {
   EXPECT_EQ(arena.peak(), int64_t{1} << 42);
 }
 
+TEST(Arena, PlansWithFewerAddressesWhereTheMachineHasFewer) {
+  Arena arena(Arena::Reserve::addresses_only, int64_t{1} << 60);  // no machine has as many
+  EXPECT_NO_THROW(arena.allocate({1 << 20}, DType::f32));
+}
+
 }  // namespace
 }  // namespace dragoman
