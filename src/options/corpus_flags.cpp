@@ -1,9 +1,27 @@
+#include <cctype>
+
 #include "options/shared_flags.h"
 #include "options/train_table.h"
 
 namespace dragoman {
 
 using O = TrainOptions;
+
+namespace {
+
+// Configuration files, also Marian's, have it as a switch.
+Field<O> keep_best_field() {
+  return {[](O& o, const Strings& words, Bounds bounds) {
+            const bool number = words.size() == 1 && !words[0].empty() && std::isalpha(uint8_t(words[0][0])) == 0;
+            if (bool keep = false; number)
+              read_words(o.keep_best, words, bounds);
+            else
+              read_words(keep, words, bounds), o.keep_best = keep ? 1 : 0;
+          },
+          [](const O& o) { return show_words(o.keep_best); }, "", false};
+}
+
+}  // namespace
 
 std::vector<Flag<O>> file_flags() {
   return {
@@ -97,9 +115,12 @@ std::vector<Flag<O>> file_flags() {
        .help = "keep the last N checkpoints next to the model, for averaging",
        .range = {0, 10000}},
       {.name = "keep-best",
-       .field = &O::keep_best,
+       .field = keep_best_field(),
+       .value = "N",
        .group = "Files",
-       .help = "keep the best model by each of --valid-metrics next to the model"},
+       .help = "keep the best model by each of --valid-metrics; N > 1: also the N best by the first, for averaging",
+       .range = {0, 10000},
+       .implicit = "1"},
   };
 }
 

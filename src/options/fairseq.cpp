@@ -36,7 +36,7 @@ constexpr Foreign fairseq_option_rows[] = {
      "input and output are plain text: SentencePiece, in the model file, splits and joins it"},
     {"keep-last-epochs keep-interval-updates keep-interval-updates-pattern", "--keep-last keeps the last checkpoints"},
     {"no-epoch-checkpoints no-last-checkpoints", "only --keep-last keeps checkpoints next to the model", any_value},
-    {"keep-best-checkpoints", "--keep-best keeps the best model of each of --valid-metrics"},
+    {"keep-best-checkpoints", "--keep-best N keeps the N best by the first of --valid-metrics"},
     // Model
     {"arch",
      "--task transformer-base has the sizes of transformer, --task transformer-big those of "

@@ -290,7 +290,7 @@ void warn_without_validation(const TrainOptions& o, const Given& given) {
 }
 
 void check_run(const TrainOptions& o, Findings& findings) {
-  findings.expect(!o.keep_best || !o.valid_sets.empty(), "--keep-best needs --valid-sets");
+  findings.expect(o.keep_best == 0 || !o.valid_sets.empty(), "--keep-best needs --valid-sets");
   findings.expect(!o.valid_metrics.empty(), "--valid-metrics needs a value");
   const size_t epsilons = o.early_stopping_epsilon.size();
   findings.expect(epsilons == 1 || epsilons == o.valid_metrics.size(),

@@ -270,31 +270,18 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
               run.progress.epoch());
 }
 
+void remove_checkpoint(const std::string& path) {
+  std::error_code failed;
+  if (fs::remove(path, failed); failed) log_warning("{} cannot be removed: {}", path, failed.message());
+}
+
 void save_numbered(const std::string& model_path, int64_t update, int64_t keep,
                    const std::function<void(const std::string&)>& save) {
   save(numbered_path(model_path, update));
-  const fs::path model(model_path), folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
-  const std::string before = model.stem().string() + ".update", after = model.extension().string();
-  std::map<int64_t, fs::path> numbered;
-  std::error_code failed;
-  fs::directory_iterator file(folder, failed);
-  for (; !failed && file != fs::directory_iterator(); file.increment(failed)) {
-    const std::string name = file->path().filename().string();
-    if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size()) continue;
-    const std::string digits = name.substr(before.size(), name.size() - before.size() - after.size());
-    if (digits.size() >= 18 || digits.find_first_not_of("0123456789") != std::string::npos) continue;
-    const int64_t number = std::stoll(digits);
-    std::error_code unknown;
-    if (!file->is_regular_file(unknown)) {
-      log_warning("{} is not a regular file, so it is not deleted as an older checkpoint", file->path().string());
-      continue;
-    }
-    if (number <= update) numbered.emplace(number, file->path());  // later ones belong to another run
-  }
-  if (failed) log_warning("{}: older checkpoints cannot be listed: {}", folder.string(), failed.message());
+  auto numbered = files_of_updates(model_path);
+  numbered.erase(numbered.upper_bound(update), numbered.end());  // later ones belong to another run
   while (int64_t(numbered.size()) > keep) {
-    const fs::path& oldest = numbered.begin()->second;
-    if (fs::remove(oldest, failed); failed) log_warning("{} cannot be removed: {}", oldest.string(), failed.message());
+    remove_checkpoint(numbered.begin()->second);
     numbered.erase(numbered.begin());
   }
 }

@@ -57,7 +57,8 @@ struct TrainingOptions : RunLogOptions, RateDecayOptions {
   std::vector<double> early_stopping_epsilon = {0};  // the least improvement, of all metrics or of each
   bool valid_reset_stalled = false;                  // on resuming, no validation is stalled
   int64_t keep_last = 0;             // numbered checkpoints to keep beside the model, for averaging; 0: none
-  bool keep_best = false;            // also keep the best model of each metric
+  int64_t keep_best = 0;             // 1: also keep the best model of each metric; N > 1: and the N best checkpoints
+                                     // by the first one, for averaging
   int64_t max_skipped = 10;          // consecutive non-finite updates that cause a rollback; 0: never
   bool check_nan = false;            // find the first non-finite value, in every update
   bool no_reload = false;            // start from scratch although the model file exists

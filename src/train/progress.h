@@ -30,7 +30,10 @@ struct Progress {
   std::map<std::string, double> best;      // by metric name: a later run may use other metrics
   std::map<std::string, double> kept;      // of the --keep-best files: behind `best` if one could not be written, ahead
                                            // if the last validation of an earlier call wrote it
-  std::map<std::string, std::string> measured;  // what `best` and `kept` measure: Validation::fingerprint
+  // By metric name, the values of the checkpoints that --keep-best N keeps, by update. They need not be of this past:
+  // a rollback leaves the files.
+  std::map<std::string, std::map<int64_t, double>> kept_updates;
+  std::map<std::string, std::string> measured;  // what these values measure: Validation::fingerprint
   Position position;                            // in the corpus
   int64_t stream_begin = 0;                     // the epoch that the first part of the text stream is
   /// What the last epoch had, if the last update ended with it; then `position` is the beginning of the next one. Not

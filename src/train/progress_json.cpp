@@ -37,13 +37,20 @@ class Numbers {
     return counts;
   }
 
-  std::map<std::string, double> figures(const std::string& key) const {
-    const json& metrics = get(key);
+  std::map<std::string, double> figures(const std::string& key) const { return figures_in(key, get(key)); }
+
+  std::map<std::string, std::map<int64_t, double>> kept_updates() const {
+    const std::string key = "kept_updates";
+    const json& metrics = get(key.c_str());
     if (!metrics.is_object()) complain(key, metrics, "an object");
-    std::map<std::string, double> figures;
-    for (const auto& [metric, value] : metrics.items())
-      figures[metric] = number_in(key + "." + metric, value, -largest, largest);
-    return figures;
+    std::map<std::string, std::map<int64_t, double>> kept;
+    for (const auto& [metric, updates] : metrics.items())
+      for (const auto& [update, value] : figures_in(key + "." + metric, updates)) {
+        const bool number = update.size() < 18 && update.find_first_not_of("0123456789") == std::string::npos;
+        if (!number || update.empty()) complain(key + "." + metric, updates, "numbers of updates");
+        kept[metric][std::stoll(update)] = value;
+      }
+    return kept;
   }
 
   std::map<std::string, std::string> texts(const std::string& key) const {
@@ -72,6 +79,14 @@ class Numbers {
     const auto found = in_.find(key);
     require(found != in_.end(), "{}: its progress has no '{}'", path_, key);
     return *found;
+  }
+
+  std::map<std::string, double> figures_in(const std::string& key, const json& metrics) const {
+    if (!metrics.is_object()) complain(key, metrics, "an object");
+    std::map<std::string, double> figures;
+    for (const auto& [metric, value] : metrics.items())
+      figures[metric] = number_in(key + "." + metric, value, -largest, largest);
+    return figures;
   }
 
   int64_t count_in(const std::string& key, const json& value) const {
@@ -121,6 +136,8 @@ std::string to_json(const StoredProgress& stored) {
               {"batch", p.position.batch},
               {"adam_steps", stored.adam_steps}};
   if (p.kept != p.best) out["kept"] = p.kept;
+  for (const auto& [metric, updates] : p.kept_updates)
+    for (const auto& [update, value] : updates) out["kept_updates"][metric][std::to_string(update)] = value;
   if (!p.measured.empty()) out["measured"] = p.measured;
   if (p.most_stalled > 0) out["most_stalled"] = p.most_stalled;
   if (p.stream_begin > 0) out["stream_begin"] = p.stream_begin;
@@ -150,6 +167,7 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   p.most_stalled = numbers.count("most_stalled", 0);
   p.best = numbers.figures("best");
   p.kept = in.contains("kept") ? numbers.figures("kept") : p.best;
+  if (in.contains("kept_updates")) p.kept_updates = numbers.kept_updates();
   if (in.contains("measured")) p.measured = numbers.texts("measured");
   p.position = {numbers.count("epoch"), numbers.count("batch")};
   p.stream_begin = numbers.count("stream_begin", 0);

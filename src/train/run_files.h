@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,13 @@ std::string numbered_path(const std::string& model_path, int64_t update);
 
 /// The file of --keep-best for a metric.
 std::string best_path(const std::string& model_path, std::string_view metric);
+
+/// The file of --keep-best N for a metric and an update.
+std::string best_path(const std::string& model_path, std::string_view metric, int64_t update);
+
+/// The regular files whose names are those of best_path() for some update, or of numbered_path() if there is no metric.
+/// Logs a warning if the folder cannot be listed or an entry of such a name is not a regular file.
+std::map<int64_t, std::string> files_of_updates(const std::string& model_path, std::string_view metric = "");
 
 /// A file that a run writes, and its name in messages: "--log-json", "the training state of --model".
 struct RunFile {

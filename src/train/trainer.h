@@ -55,6 +55,9 @@ class Trainer {
   void forget_other_metrics();
   void forget_incomparable();
   void keep_if_best(const RunValidation::Figure& figure);
+  void keep_among_best(const RunValidation::Figure& figure);
+  void forget_missing();
+  void warn_of_other_best() const;
   std::string try_save(const std::string& path, const std::function<void()>& save);
   void save(bool numbered);
   void save_at_end(bool completed);
@@ -89,9 +92,10 @@ class Trainer {
   Progress progress_;
   Updater updater_;
   bool save_due_ = false;
-  bool numbered_due_ = false;  // of --keep-last, in that save
-  bool diverging_ = false;     // divergence was reported
-  bool text_ended_ = false;    // it is a stream, of which nothing is left
+  bool numbered_due_ = false;     // of --keep-last, in that save
+  bool diverging_ = false;        // divergence was reported
+  bool text_ended_ = false;       // it is a stream, of which nothing is left
+  std::optional<double> unkept_;  // the best value whose checkpoint --keep-best N could not write
   // Updates of the last save, the last numbered checkpoint and the last scheduled validation of this process:
   int64_t saved_ = -1, numbered_ = -1, validated_ = -1;
 };

@@ -19,11 +19,13 @@ void Trainer::require_room() {
       checkpoint_size(model_->parameters().count(), vocabularies_, updater_.average().has_value());
   const int64_t available = free_space(o.model);
   require_space(o.model, size, available);
-  const int64_t more = o.keep_last + (o.keep_best ? int64_t(o.valid_metrics.size()) : 0);
+  const int64_t best = o.keep_best > 0 ? int64_t(o.valid_metrics.size()) : 0;
+  const int64_t more = o.keep_last + best + (o.keep_best > 1 ? o.keep_best : 0);
   if (const int64_t all = space_to_save(o.model, size) + more * size.model; more > 0 && all > available)
     log_warning(
-        "--keep-last {} and the other files of the run need up to {} MiB more, but the disk of {} has {} MiB free",
-        o.keep_last, mebibytes(all), o.model, available >> 20);
+        "--keep-last {}, --keep-best {} and the other files of the run need up to {} MiB more, but the disk of {} has "
+        "{} MiB free",
+        o.keep_last, o.keep_best, mebibytes(all), o.model, available >> 20);
 }
 
 RunState Trainer::run_state() {
@@ -60,6 +62,7 @@ void Trainer::begin_or_resume() {
   }
   resume_rate();
   forget_incomparable();
+  forget_missing();
   if (stops_early())
     log_info("Early stopping has ended this run: a higher --early-stopping or --valid-reset-stalled resumes it");
   const Frequency validation = setup_.training.valid_freq;  // one that was due came before the save
@@ -92,8 +95,8 @@ void Trainer::roll_back() {
                                     : ", again after a rollback with half the learning rate",
                             updater_.first_nonfinite()),
                 "lower --learn-rate or raise --lr-warmup; --check-nan finds the op where it starts");
-  const auto [position, epoch_sentences, kept] =
-      std::tuple(progress_.position, progress_.epoch_sentences, progress_.kept);
+  const auto [position, epoch_sentences, kept, kept_updates] =
+      std::tuple(progress_.position, progress_.epoch_sentences, progress_.kept, progress_.kept_updates);
   load();
   if (corpus_->files.stream)  // what came since the checkpoint cannot be read again
     progress_.position = position, progress_.epoch_sentences = epoch_sentences;
@@ -104,7 +107,7 @@ void Trainer::roll_back() {
   save_due_ = numbered_due_ = false;
   validated_ = -1;
   forget_incomparable();
-  if (setup_.training.keep_best) progress_.kept = kept;  // what is in the files now
+  if (setup_.training.keep_best > 0) progress_.kept = kept, progress_.kept_updates = kept_updates;  // the files' now
   try_save(setup_.training.model, [&] { save_state(); });
   log_.announce(progress_.moment(), RunRollback{updates, progress_.rate_factor(), updater_.first_nonfinite()});
 }

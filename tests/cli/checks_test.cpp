@@ -132,6 +132,20 @@ TEST(TrainFlags, NameBothOfTwoOptionsThatContradictEachOther) {
               HasSubstr("--valid-sets takes two files, source and target, found 1: one"));
 }
 
+// Marian's and older configuration files have it as a switch.
+TEST(TrainFlags, KeepBestTakesANumberOrNone) {
+  const auto kept = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"--valid-sets", "s", "t"});
+    return train(words).keep_best;
+  };
+  EXPECT_EQ(kept({}), 0);
+  EXPECT_EQ(kept({"--keep-best"}), 1);
+  EXPECT_EQ(kept({"--keep-best", "5"}), 5);
+  EXPECT_EQ(kept({"--keep-best", "true"}), 1);
+  EXPECT_EQ(kept({"--keep-best=false"}), 0);
+  EXPECT_THAT(error_of([&] { kept({"--keep-best", "-1"}); }), HasSubstr("--keep-best: -1 is out of range"));
+}
+
 TEST(TrainFlags, HaveAllTheirContradictionsInOneAnswer) {
   const std::string said = error_of([] {
     train({"--transformer-heads", "7", "--keep-best", "--lr-schedule", "cosine", "--optimizer-params", "0.9",

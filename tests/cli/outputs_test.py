@@ -69,6 +69,8 @@ class Outputs(unittest.TestCase):
                 (f"{TRAIN} -m new --data-weighting s --log-json s", "--log-json and --train-sets", "s"),
                 (f"{TRAIN} -m new --valid-sets s t --keep-best --pretrained-model new.best-cross-entropy",
                  "the best --model and --pretrained-model", "new.best-cross-entropy"),
+                (f"{TRAIN} -m new --valid-sets s t --keep-best 3 --pretrained-model new.best-cross-entropy-update20",
+                 "one of the best --model and --pretrained-model", "new.best-cross-entropy-update20"),
                 (f"{TRAIN} -m new --keep-last 2 --pretrained-model new.update20",
                  "a numbered checkpoint of --model and --pretrained-model", "new.update20"),
                 (f"{TRAIN} -m new -c train.yml --log-json train.yml", "--log-json and --config", "train.yml"),

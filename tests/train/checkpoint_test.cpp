@@ -114,7 +114,7 @@ TEST(Checkpoint, OfTheBestIsKeptForEachMetric) {
   ToyRun run;
   run.setup.training.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::chrf};
   run.setup.training.valid_freq = {5, Frequency::updates};
-  run.setup.training.keep_best = true;
+  run.setup.training.keep_best = 1;
   run.train_until(5);
   EXPECT_THAT(run.files_made(), IsSupersetOf({"model.best-cross-entropy.safetensors", "model.best-chrf.safetensors"}));
   EXPECT_TRUE(read_file(run.files.path("model.best-cross-entropy.safetensors")) == run.model_bytes());
@@ -123,7 +123,7 @@ TEST(Checkpoint, OfTheBestIsKeptForEachMetric) {
 TEST(Checkpoint, OfTheBestThatCouldNotBeWrittenGivesWayToTheNextBest) {
   ToyRun run;
   run.setup.training.valid_freq = {20, Frequency::updates};
-  run.setup.training.keep_best = true;
+  run.setup.training.keep_best = 1;
   const std::string best = best_path(run.setup.training.model, "cross-entropy");
   std::filesystem::create_directory(best);
   EXPECT_THAT(message_of([&] { run.train_until(40); }),

@@ -53,9 +53,9 @@ class Killed(unittest.TestCase):
         """What a temporary name keeps of a killed process is nobody's file."""
         return {path.name: path.read_bytes() for path in folder.iterdir() if ".tmp" not in path.name}
 
-    def killed_everywhere(self, options):
+    def killed_everywhere(self, options, run=RUN):
         straight = self.fresh("straight" + options)
-        self.call(straight, RUN + options)
+        self.call(straight, run + options)
         expected = self.files(straight)
         for name in ("m.safetensors", "m.state.safetensors", "m.update4.safetensors", "m.update6.safetensors",
                      "m.best-cross-entropy.safetensors"):
@@ -63,10 +63,10 @@ class Killed(unittest.TestCase):
         kills = 0
         while True:
             folder = self.fresh(f"broken{options}.{kills}")
-            if self.call(folder, RUN + options, kills + 1) == 0:
+            if self.call(folder, run + options, kills + 1) == 0:
                 return kills
             kills += 1
-            self.assertEqual(self.call(folder, RUN + options), 0)
+            self.assertEqual(self.call(folder, run + options), 0)
             found = self.files(folder)
             found.pop("m.safetensors.lock", None)
             self.assertEqual(found.keys(), expected.keys(), f"killed at change {kills}")
@@ -78,6 +78,9 @@ class Killed(unittest.TestCase):
 
     def test_also_where_the_model_is_an_average(self):
         self.killed_everywhere(" --valid-freq 2u --exponential-smoothing")
+
+    def test_also_where_the_best_checkpoints_are_kept(self):
+        self.killed_everywhere(" --valid-freq 1u", RUN.replace("--keep-best", "--keep-best 2"))
 
     def test_also_where_the_last_model_is_validated_at_the_end(self):
         self.killed_everywhere(" --valid-freq 4u")

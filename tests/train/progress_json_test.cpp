@@ -43,6 +43,18 @@ TEST(ProgressJson, KeepsWhatItsBestValuesMeasure) {
   EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'measured.bleu' is 3 in its progress, expected a text"));
 }
 
+TEST(ProgressJson, KeepsTheValuesOfTheBestCheckpoints) {
+  const Progress p{.kept_updates = {{"bleu", {{8000, 12.5}, {9000, 0.1}}}, {"chrf", {{1, -2}}}}};
+  EXPECT_EQ(progress_from(to_json(StoredProgress{p, 0, {}}), "m.state").progress.kept_updates, p.kept_updates);
+  json damaged = sound();
+  damaged["kept_updates"] = {{"bleu", {{"8000", "high"}}}};
+  EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'kept_updates.bleu.8000' is \"high\" in its progress"));
+  for (const char* update : {"", "-1", "8k", "1234567890123456789"}) {
+    damaged["kept_updates"] = {{"bleu", {{update, 1}}}};
+    EXPECT_THAT(complaint(damaged.dump()), HasSubstr("expected numbers of updates")) << update;
+  }
+}
+
 TEST(ProgressJson, KeepsWhichMetricsHaveStalledAndHowTheRateHasFallen) {
   const Progress p{.rollbacks = 1,
                    .decayed = 0.7 * 0.7,

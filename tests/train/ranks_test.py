@@ -48,10 +48,11 @@ class Ranks(RanksCase):
             self.same(" --precision bfloat16" + options, (" --processes 4",))
 
     def test_validation_is_shared_and_the_same(self):
-        options = (" --valid-sets s t --valid-metrics cross-entropy bleu --valid-freq 2u --keep-best --keep-last 2 "
+        options = (" --valid-sets s t --valid-metrics cross-entropy bleu --valid-freq 2u --keep-best 2 --keep-last 2 "
                    "--save-freq 3u --exponential-smoothing 0.1 --valid-translation-output out.{U}")
         files = self.same(options, (" --processes 3", " --processes 4"))
-        for name in ("m.best-bleu.safetensors", "m.best-cross-entropy.safetensors", "m.update6.safetensors", "out.4"):
+        for name in ("m.best-bleu.safetensors", "m.best-cross-entropy.safetensors", "m.best-cross-entropy-update6.safetensors",
+                     "m.update6.safetensors", "out.4"):
             self.assertIn(name, files)
 
     def test_the_rate_falls_at_the_same_update(self):

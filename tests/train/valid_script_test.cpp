@@ -161,7 +161,7 @@ TEST_F(ScriptedRun, DoesNotReplaceTheBestModelOfAnEarlierCallByAWorseOne) {
   run.setup.training.valid_script_path =
       write("listed", "echo x >> " + calls + "; sed -n $(wc -l < " + calls + ")p " + figures);
   run.setup.training.valid_freq = {4, Frequency::updates};
-  run.setup.training.keep_best = true;
+  run.setup.training.keep_best = 1;
   EXPECT_EQ(run.train_until(6).best.at("translation"), 1);
   const std::string best = run.model_bytes();
   const Progress p = run.train_until(9);
@@ -172,7 +172,7 @@ TEST_F(ScriptedRun, DoesNotReplaceTheBestModelOfAnEarlierCallByAWorseOne) {
 
 TEST_F(ScriptedRun, ReplacesTheBestModelOfAnEarlierCallIfThatWasJudgedByAnotherScript) {
   run.setup.training.valid_freq = {4, Frequency::updates};
-  run.setup.training.keep_best = true;
+  run.setup.training.keep_best = 1;
   run.setup.training.valid_script_path = write("generous", "echo 9");
   run.train_until(3);
   run.setup.training.valid_script_path = write("strict", "echo 2");

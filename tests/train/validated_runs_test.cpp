@@ -23,7 +23,7 @@ TEST(LastValidation, MeasuresTheModelThatTheRunEndsWith) {
   ToyRun straight, ended;
   for (ToyRun* run : {&straight, &ended}) {
     run->setup.training.valid_freq = {4, Frequency::updates};
-    run->setup.training.keep_best = true;
+    run->setup.training.keep_best = 1;
   }
   const Progress progress = ended.train_until(6);
   EXPECT_EQ(validations_at(ended, 6), 1) << ended.log.text();
