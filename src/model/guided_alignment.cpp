@@ -5,7 +5,6 @@
 #include <map>
 
 #include "base/error.h"
-#include "nn/scores/score_kind.h"
 
 namespace dragoman {
 
@@ -24,13 +23,16 @@ std::vector<AttentionLink> attention_links(const Batch& batch) {
 }
 
 ModelConfig with_guided_alignment(ModelConfig config) {
-  if (config.type != ModelType::transformer)
-    throw Error(fmt::format("--guided-alignment trains the cross-attention of --type transformer, not of {}",
-                            name_of(config.type)),
-                "leave it out, or train a Transformer");
-  require(score_kind(config.attention.score).kernel != Score::additive,
-          "--guided-alignment is for attention scores that are dot products, not for --attention-score {}",
-          name_of(config.attention.score));
+  if (config.type == ModelType::decoder_only)
+    throw Error("--guided-alignment trains cross-attention, which --type decoder-only has not",
+                "leave it out, or train a model of another type");
+  if (config.type == ModelType::s2s && config.rnn.decoder.attention == RnnAttention::none)
+    throw Error("--guided-alignment contradicts --rnn-attention none: there is no attention to learn links",
+                "leave out one of them");
+  if (config.attention.local > 0 && config.attention.local_center == LocalCenter::predictive)
+    throw Error(
+        "--guided-alignment contradicts --attention-local-center predictive, whose predicted window links do not teach",
+        "leave out one of them");
   config.alignment.heads = 1;
   return config;
 }

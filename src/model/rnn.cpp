@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "backend/backend.h"
+#include "model/guided_alignment.h"
 #include "model/sentences.h"
 #include "ops/embedding.h"
 #include "ops/linear.h"
@@ -51,16 +52,18 @@ Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const i
 }
 
 TokenLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
-  const HiddenStates hidden = hidden_states(cx, batch);
+  AttentionGuide guide{cx.tape ? attention_links(batch) : std::vector<AttentionLink>()};
+  const HiddenStates hidden = hidden_states(cx, batch, guide.links.empty() ? nullptr : &guide);
   const Var& x = hidden.target;
   const Tensor weights = batch.row_weights(batch.target.spans);
-  const TokenLoss loss = linear_cross_entropy(cx, x, embeddings_.output_weights(),
-                                              {.ids = int_tensor(batch.target.ids, {x.rows()}),
-                                               .smoothing = label_smoothing,
-                                               .weights = weights,
-                                               .copying = copy_ ? (*copy_)(cx, x, hidden.source, batch) : Copying{}});
+  TokenLoss loss = linear_cross_entropy(cx, x, embeddings_.output_weights(),
+                                        {.ids = int_tensor(batch.target.ids, {x.rows()}),
+                                         .smoothing = label_smoothing,
+                                         .weights = weights,
+                                         .copying = copy_ ? (*copy_)(cx, x, hidden.source, batch) : Copying{}});
   if (attention_)
     attention_->reward(cx, {hidden.signal, loss.loss, weights, hidden.signal_row, batch.target.spans, baseline()});
+  loss.of_links = guide.loss;
   return loss;
 }
 

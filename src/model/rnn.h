@@ -42,9 +42,11 @@ class Rnn : public Model {
     return decoder_->inputs(cx, embed(cx, embeddings_.target, ids, positions), positions);
   }
   /// Reads source and target, all sentences of a step together (model/rnn_unrolled.cpp).
-  HiddenStates hidden_states(Context& cx, const Batch& batch);
-  std::vector<RecurrentDecoder::Output> unroll(Context& cx, const Batch& batch, const Encoded& source,
-                                               const Steps& steps, const Tensor& signal);
+  HiddenStates hidden_states(Context& cx, const Batch& batch, AttentionGuide* guide = nullptr);
+  std::vector<RecurrentDecoder::Output> unroll(Context& cx, const Batch& batch, const Var& summary,
+                                               const KeysAndValues& keys, const Steps& steps, const Tensor& signal);
+  void learn_links(Context& cx, const Batch& batch, const Var& queries, const KeysAndValues& keys, const Steps& steps,
+                   AttentionGuide& guide);
   KeysAndValues keys_in_order(Context& cx, const Var& states, const Spans& spans, const std::vector<int>& sentences);
   void show(Context& cx, const Batch& batch, const Var& states, const Var& queries);
 

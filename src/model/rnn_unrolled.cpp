@@ -54,15 +54,13 @@ KeysAndValues Rnn::keys_in_order(Context& cx, const Var& states, const Spans& sp
 }
 
 // The sentences of a step are the first ones of the previous step (Steps); each has one query.
-std::vector<RecurrentDecoder::Output> Rnn::unroll(Context& cx, const Batch& batch, const Encoded& source,
-                                                  const Steps& steps, const Tensor& signal) {
+std::vector<RecurrentDecoder::Output> Rnn::unroll(Context& cx, const Batch& batch, const Var& summary,
+                                                  const KeysAndValues& keys, const Steps& steps, const Tensor& signal) {
   const Tensor positions = positions_of(batch.target.spans, batch.sentences, any_position);
   const RecurrentDecoder::Inputs all =
       inputs(cx, ids_at(shifted(batch.target, config_.first_token()), steps.rows), positions_at(positions, steps.rows));
-  KeysAndValues keys;
-  if (attention_) keys = keys_in_order(cx, source.states, batch.source.spans, steps.sentences);
   const Tensor order = int_tensor({steps.sentences.begin(), steps.sentences.end()}, {int64_t(steps.sentences.size())});
-  RecurrentDecoder::State state = decoder_->first_state(cx, gather_rows(cx, source.summary, order));
+  RecurrentDecoder::State state = decoder_->first_state(cx, gather_rows(cx, summary, order));
   std::vector<RecurrentDecoder::Output> done;
   for (int64_t t = 0; t < steps.count(); ++t) {
     const int64_t from = steps.begins[t], n = steps.width(t);
@@ -82,17 +80,34 @@ std::vector<RecurrentDecoder::Output> Rnn::unroll(Context& cx, const Batch& batc
   return done;
 }
 
-Rnn::HiddenStates Rnn::hidden_states(Context& cx, const Batch& batch) {
+Rnn::HiddenStates Rnn::hidden_states(Context& cx, const Batch& batch, AttentionGuide* guide) {
   const AttentionObserver* observer = std::exchange(cx.observer, nullptr);
   const Encoded source = encode(cx, batch.source, batch.sentences);
   const Steps steps(batch.target.spans, Direction::forward);
   Tensor signal;
   if (attention_) signal = attention_->learning_signal(cx, steps.rows.elements(), source.states.dtype());
-  const std::vector<RecurrentDecoder::Output> done = unroll(cx, batch, source, steps, signal);
+  KeysAndValues keys;
+  if (attention_) keys = keys_in_order(cx, source.states, batch.source.spans, steps.sentences);
+  const std::vector<RecurrentDecoder::Output> done = unroll(cx, batch, source.summary, keys, steps, signal);
   cx.observer = observer;
-  if (observer && attention_)
-    show(cx, batch, source.states, in_target_order(cx, done, &RecurrentDecoder::Output::query, steps));
+  Var queries;
+  if (attention_ && (observer || guide)) queries = in_target_order(cx, done, &RecurrentDecoder::Output::query, steps);
+  if (observer && attention_) show(cx, batch, source.states, queries);
+  if (guide && attention_) learn_links(cx, batch, queries, keys, steps, *guide);
   return {source.states, in_target_order(cx, done, &RecurrentDecoder::Output::result, steps), signal, steps.positions};
+}
+
+// Of all steps at once. The keys are in the order of the steps, the links in that of the batch.
+void Rnn::learn_links(Context& cx, const Batch& batch, const Var& queries, const KeysAndValues& keys,
+                      const Steps& steps, AttentionGuide& guide) {
+  std::vector<int32_t> rows(size_t(keys.spans.rows()));
+  for (size_t i = 0; i < steps.sentences.size(); ++i) {
+    const Range to = batch.source.spans[steps.sentences[i]], from = keys.spans[int(i)];
+    for (int64_t n = to.begin; n < to.end; ++n) rows[size_t(n)] = int32_t(from.begin + n - to.begin);
+  }
+  const auto N = int64_t(rows.size());
+  attention_->guide(cx, {.x = queries, .spans = batch.target.spans, .positions = {}, .guide = &guide},
+                    gather_rows(cx, keys.k, int_tensor(std::move(rows), {N})), batch.source.spans);
 }
 
 // The observer sees the attention of all steps at once.

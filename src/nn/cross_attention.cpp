@@ -28,16 +28,20 @@ KeysAndValues CrossAttention::keys_and_values(Context& cx, const Var& encoded, c
 
 Var CrossAttention::operator()(Context& cx, const Queries& queries, const KeysAndValues& seen) const {
   const Var q = project(cx, queries.x);
-  if (queries.guide) guide(cx, queries, q, seen);
+  if (queries.guide) guide(cx, queries, q, seen.k, seen.spans);
   return heads.result(cx, kind->attend(cx, heads, queries, q, seen));
 }
 
+void CrossAttention::guide(Context& cx, const Queries& queries, const Var& keys, const Spans& spans) const {
+  guide(cx, queries, project(cx, queries.x), keys, spans);
+}
+
 // As if the first head attended alone, without dropout.
-void CrossAttention::guide(Context& cx, const Queries& queries, const Var& q, const KeysAndValues& seen) const {
+void CrossAttention::guide(Context& cx, const Queries& queries, const Var& q, const Var& k, const Spans& keys) const {
   const int64_t K = heads.design.sizes.key;
-  const AttentionShape first_head{queries.spans, seen.spans, 1, {.window = heads.design.window}, heads.score(), {}};
-  queries.guide->loss =
-      guided_alignment_loss(cx, some_columns(q, 0, K), some_columns(seen.k, 0, K), first_head, queries.guide->links);
+  const AttentionShape first_head{queries.spans, keys, 1, {.window = heads.design.window}, heads.score(), {}};
+  queries.guide->loss = guided_alignment_loss(cx, some_columns(q, 0, K), some_columns(k, 0, K), first_head,
+                                              queries.guide->links, heads.learned ? heads.learned->vector() : Var());
 }
 
 Var CrossAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const {

@@ -18,6 +18,9 @@ struct CrossAttention {
   Var step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const;
   /// Passes the weights of all queries at once to the context's observer.
   void show(Context& cx, const Queries& queries, const KeysAndValues& seen) const;
+  /// The loss of the links of all queries at once (Queries::guide), for a decoder that attends step by step. keys
+  /// (Ns,H*K)
+  void guide(Context& cx, const Queries& queries, const Var& keys, const Spans& spans) const;
   int64_t cache_columns() const { return heads.key_columns() + heads.value_columns(); }
   DType cache_type(const Context& cx, DType dtype) const { return kind->cache_type(cx, dtype); }
 
@@ -30,7 +33,7 @@ struct CrossAttention {
 
  private:
   Var project(Context& cx, const Var& x) const;
-  void guide(Context& cx, const Queries& queries, const Var& q, const KeysAndValues& seen) const;
+  void guide(Context& cx, const Queries& queries, const Var& q, const Var& k, const Spans& keys) const;
 };
 
 }  // namespace dragoman

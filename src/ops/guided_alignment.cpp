@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "backend/backend.h"
+#include "ops/dropout.h"
 #include "ops/linear.h"
+#include "ops/rows.h"
 
 namespace dragoman {
 namespace {
@@ -34,8 +36,8 @@ LinkTable table_of(const std::vector<AttentionLink>& links, int32_t AttentionLin
   return {int_tensor(std::move(rows), {N, L}), numbers(weights, {N, L}, dtype)};
 }
 
-// The links between rows that see each other.
-std::vector<AttentionLink> seen(const std::vector<AttentionLink>& links, const AttentionShape& shape) {
+// The rows of k that each query sees.
+std::vector<Range> visible_keys(const AttentionShape& shape) {
   std::vector<Range> keys_of(size_t(shape.queries.rows()));
   for (int s = 0; s < shape.queries.sentences(); ++s) {
     const Range queries = shape.queries[s], keys = shape.keys[s];
@@ -44,6 +46,12 @@ std::vector<AttentionLink> seen(const std::vector<AttentionLink>& links, const A
       keys_of[size_t(n)] = {keys.begin + range.begin, keys.begin + range.end};
     }
   }
+  return keys_of;
+}
+
+// The links between rows that see each other.
+std::vector<AttentionLink> seen(const std::vector<AttentionLink>& links, const AttentionShape& shape,
+                                const std::vector<Range>& keys_of) {
   std::vector<AttentionLink> kept;
   for (const AttentionLink& link : links) {
     require(link.query >= 0 && link.query < shape.queries.rows() && link.key >= 0 && link.key < shape.keys.rows(),
@@ -133,19 +141,136 @@ class GuidedAlignment {
   Backend::Attention attention_;
 };
 
+Tensor loss_of_products(Context& cx, const Var& q, const Var& k, const AttentionShape& shape,
+                        const std::vector<AttentionLink>& links) {
+  const GuidedAlignment guided(cx, q, k, shape, links);
+  if (cx.tape) guided.write_gradients();
+  return guided.loss();
+}
+
+/// Some queries that have links, with the keys that they see, as pairs in the order of queries.
+struct Pairs {
+  std::vector<int32_t> linked;         // the queries
+  std::vector<int32_t> lengths;        // keys that each of them sees
+  std::vector<int32_t> queries, keys;  // the rows of each pair
+  std::vector<AttentionLink> links;    // of an element of `linked` and a pair
+
+  int64_t count() const { return int64_t(keys.size()); }
+};
+
+// Divides queries with links into groups of about `most` pairs. `links` are sorted by query.
+std::vector<Pairs> pairs_of(const std::vector<AttentionLink>& links, const std::vector<Range>& keys_of, int64_t most) {
+  std::vector<Pairs> groups;
+  int32_t last = -1;
+  for (const AttentionLink& link : links) {
+    const Range seen = keys_of[size_t(link.query)];
+    const int64_t count = seen.end - seen.begin;
+    if (groups.empty() || (link.query != last && groups.back().count() + count > most)) groups.emplace_back();
+    Pairs& p = groups.back();
+    if (link.query != last) {
+      p.linked.push_back(link.query);
+      p.lengths.push_back(int32_t(count));
+      for (int64_t key = seen.begin; key < seen.end; ++key) {
+        p.queries.push_back(link.query);
+        p.keys.push_back(int32_t(key));
+      }
+    }
+    last = link.query;
+    const int64_t first = p.count() - count;
+    p.links.push_back({int32_t(p.linked.size()) - 1, int32_t(first + link.key - seen.begin), link.weight});
+  }
+  return groups;
+}
+
+// y[i] = x[chosen[i]], of which all rows may be chosen several times.
+Var repeated(Context& cx, const Var& x, std::vector<int32_t> chosen) {
+  const auto [low, high] = std::ranges::minmax(chosen);
+  const int64_t N = high - low + 1, first = low;
+  for (int32_t& row : chosen) row -= int32_t(first);
+  std::vector<int64_t> count(size_t(N), 0);
+  for (const int32_t row : chosen) ++count[size_t(row)];
+  const int64_t L = *std::ranges::max_element(count);
+  std::vector<int32_t> copies(size_t(N * L), -1);
+  std::ranges::fill(count, 0);
+  for (size_t i = 0; i < chosen.size(); ++i) copies[size_t(chosen[i] * L + count[size_t(chosen[i])]++)] = int32_t(i);
+  const auto P = int64_t(chosen.size());
+  return copy_rows(cx, rows(x, first, N), int_tensor(std::move(chosen), {P}), int_tensor(std::move(copies), {N, L}));
+}
+
+/// Additive scores s_ij = w · tanh(q_i + k_j). Their guided attention is that of queries 1 and keys s_ij, whose product
+/// is the score. Each group has a tape of its own, so that no more than its pairs are in memory.
+class AdditiveGuide {
+ public:
+  AdditiveGuide(Context& cx, const Var& q, const Var& k, const Var& vector)
+      : cx_(cx), q_(q), k_(k), vector_(vector), weight_(cx.save({1, q.cols()}, q.dtype()), node_if(cx.tape)) {
+    cx.backend.copy(weight_, first_columns());
+  }
+
+  Tensor loss(const std::vector<Pairs>& groups, int64_t N) {
+    const Tensor loss = cx_.save({N, 1}, q_.dtype());
+    cx_.backend.fill(loss, 0);
+    for (const Pairs& pairs : groups) {
+      const auto count = int64_t(pairs.linked.size());
+      cx_.backend.scatter_rows(loss, loss_of(pairs), int_tensor(pairs.linked, {count}));
+    }
+    if (cx_.tape) complete_gradients();
+    return loss;
+  }
+
+ private:
+  static std::shared_ptr<Node> node_if(const Tape* tape) { return tape ? std::make_shared<Node>() : nullptr; }
+  Tensor first_columns() const { return row_of(vector_).columns(0, q_.cols()); }
+  static Tensor row_of(const Tensor& vector) { return vector.reshaped({1, vector.elements()}); }
+
+  Tensor loss_of(const Pairs& pairs) const {
+    Tape tape;
+    Context cx{.backend = cx_.backend, .arena = cx_.arena, .tape = cx_.tape ? &tape : nullptr};
+    const Var sum = residual(cx, repeated(cx, q_, pairs.queries), repeated(cx, k_, pairs.keys), {});  // (P,K)
+    const Var scores = linear(cx, activation(cx, sum, Activation::tanh), weight_, Var());             // (P,1)
+    const auto count = int64_t(pairs.linked.size());
+    const Var ones(cx.save({count, 1}, q_.dtype()));
+    cx.backend.fill(ones, 1);
+    const AttentionShape shape{
+        Spans::one_row_each(count), Spans::of_lengths(pairs.lengths), 1, Visibility::all(), Score::dot, {}};
+    const Tensor loss = loss_of_products(cx, ones, scores, shape, pairs.links);
+    tape.backward(cx.backend, cx.arena);
+    return loss;
+  }
+
+  // That of the vector, and zeros for what no group has written.
+  void complete_gradients() const {
+    Backward root(cx_.backend, cx_.arena, q_);
+    for (const Var* x : {&q_, &k_, &vector_})
+      if (const Grad to = root.grad(*x); to && !to.adds()) cx_.backend.fill(to.tensor, 0);
+    if (const Grad to = root.grad(vector_); to && weight_.node()->written)
+      cx_.backend.add(row_of(to.tensor).columns(0, q_.cols()), weight_.node()->gradient, 1);
+  }
+
+  Context& cx_;
+  const Var &q_, &k_, &vector_;
+  const Var weight_;  // (1,K), a copy of the vector's first elements
+};
+
+constexpr int64_t most_pairs = 4096;  // with 512 columns, 8 MiB for each of a few matrices
+
 }  // namespace
 
 Tensor guided_alignment_loss(Context& cx, const Var& stored_q, const Var& stored_k, const AttentionShape& shape,
-                             const std::vector<AttentionLink>& links) {
+                             const std::vector<AttentionLink>& links, const Var& vector) {
   const Var q = widened(cx, stored_q), k = widened(cx, stored_k);
   require(q.cols() == k.cols() && q.rows() == shape.queries.rows() && k.rows() == shape.keys.rows(),
           "guided_alignment_loss: q is {} and k {}, expected ({},K) and ({},K)", q.shape(), k.shape(),
           shape.queries.rows(), shape.keys.rows());
-  require(shape.heads == 1 && shape.score != Score::additive,
-          "guided_alignment_loss: expected one head with a dot product as its score, found {} heads", shape.heads);
-  const GuidedAlignment guided(cx, q, k, shape, seen(links, shape));
-  if (cx.tape) guided.write_gradients();
-  return guided.loss();
+  require(shape.heads == 1, "guided_alignment_loss: expected one head, found {}", shape.heads);
+  const bool additive = shape.score == Score::additive;
+  require(additive == bool(vector) && (!vector || vector.value().elements() >= q.cols()),
+          "guided_alignment_loss: the vector of the score is {}, expected {}", vector.shape(),
+          additive ? fmt::format("at least {} elements", q.cols()) : "none");
+  const std::vector<Range> keys_of = visible_keys(shape);
+  std::vector<AttentionLink> kept = seen(links, shape, keys_of);
+  if (!additive) return loss_of_products(cx, q, k, shape, kept);
+  std::ranges::stable_sort(kept, {}, &AttentionLink::query);
+  return AdditiveGuide(cx, q, k, vector).loss(pairs_of(kept, keys_of, most_pairs), q.rows());
 }
 
 }  // namespace dragoman

@@ -66,7 +66,19 @@ class GuidedAlignment(unittest.TestCase):
         return done.stderr
 
     def test_alignments_of_new_pairs_are_those_that_were_taught(self):
-        done = self.run_command("score -m m.safetensors -t new.s new.t --alignment hard")
+        self.aligns_as_taught("m")
+
+    def test_recurrent_models_learn_them_too(self):
+        for attention in ("bahdanau", "luong"):
+            done = self.run_command(f"train {TEXT} -m {attention}.safetensors --type s2s --rnn-attention {attention} "
+                                    "--dim-emb 32 --dim-rnn 32 --dropout-rnn 0 --mini-batch-words 512 --learn-rate 0.02 "
+                                    "--lr-warmup 30 --cpu-threads 1 --guided-alignment links --guided-alignment-weight 1 "
+                                    "--after 300u")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.aligns_as_taught(attention)
+
+    def aligns_as_taught(self, model):
+        done = self.run_command(f"score -m {model}.safetensors -t new.s new.t --alignment hard")
         found = [set(line.split(" ||| ")[1].split()) for line in done.stdout.splitlines()]
         taught = [set(line.split()) for line in (self.folder / "new.links").read_text().splitlines()]
         self.assertEqual(len(found), len(taught))
@@ -133,12 +145,14 @@ class GuidedAlignment(unittest.TestCase):
         self.assertIn("no pair has a link, so attention would learn none", self.refused("--guided-alignment bad"))
         self.assertIn("--guided-alignment names 2 files, --train-sets 1 corpora",
                       self.refused("--guided-alignment links links"))
-        self.assertIn("--guided-alignment is for attention scores that are dot products, not for --attention-score "
-                      "additive", self.refused("--guided-alignment links --attention-score additive"))
-        done = self.run_command(f"train {TEXT} -m refused.safetensors "
-                                "--type s2s --dim-emb 8 --dim-rnn 8 --guided-alignment links --after 1u")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("--guided-alignment trains the cross-attention of --type transformer, not of s2s", done.stderr)
+        for kind, message in (("decoder-only", "cross-attention, which --type decoder-only has not"),
+                              ("s2s --dim-rnn 8 --attention-local 2 --attention-local-center predictive",
+                               "contradicts --attention-local-center predictive"),
+                              ("s2s --dim-rnn 8 --rnn-attention none", "contradicts --rnn-attention none")):
+            done = self.run_command(f"train {TEXT} -m refused.safetensors --dim-emb 8 --type {kind} "
+                                    "--guided-alignment links --after 1u")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
 
 
 if __name__ == "__main__":

@@ -63,10 +63,13 @@ PROVOKED = {
         f"{TRAIN} -m new --guided-alignment s t",
     "--guided-alignment with --sentencepiece-alphas: links are of the pieces of one segmentation":
         f"{TRAIN} -m new --guided-alignment s --sentencepiece-alphas 0.1",
-    "--guided-alignment trains the cross-attention of --type transformer, not of …":
-        "train -t s t -v v v --type s2s --dim-emb 8 --dim-rnn 8 -m new --guided-alignment s",
-    "--guided-alignment is for attention scores that are dot products, not for --attention-score …":
-        f"{TRAIN} -m new --guided-alignment s --attention-score additive",
+    "--guided-alignment trains cross-attention, which --type decoder-only has not":
+        "train -t s t -v v v --type decoder-only --dim-emb 8 -m new --guided-alignment s",
+    "--guided-alignment contradicts --rnn-attention none: there is no attention to learn links":
+        "train -t s t -v v v --type s2s --dim-emb 8 --dim-rnn 8 --rnn-attention none -m new --guided-alignment s",
+    "--guided-alignment contradicts --attention-local-center predictive, whose predicted window links do not teach":
+        "train -t s t -v v v --type s2s --dim-emb 8 --dim-rnn 8 --attention-local 2 --attention-local-center predictive "
+        "-m new --guided-alignment s",
     "--transformer-guided-alignment-layer … is beyond the decoder, which has … layers (--dec-depth)":
         f"{TRAIN} -m new --transformer-guided-alignment-layer 99",
     "--ram: '…' is not an amount of memory": f"{TRAIN} -m new --ram 512",

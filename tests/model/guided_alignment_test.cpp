@@ -24,6 +24,18 @@ ModelConfig small() {
   return c;
 }
 
+ModelConfig recurrent(RnnAttention attention) {
+  ModelConfig c = small();
+  c.type = ModelType::s2s;
+  c.decoder_layers = 2, c.heads = 1, c.rnn.dim = 8;
+  c.dropout.rnn = 0;
+  c.rnn.decoder.attention = attention;
+  c.attention.score = attention == RnnAttention::luong ? AttentionScore::bilinear : AttentionScore::additive;
+  if (attention == RnnAttention::luong) c.attention.projections = Projections::none;
+  return c;
+}
+
+// The sentences of different lengths, the longer target last: the steps have another order than the batch.
 Batch batch() { return {{{5, 3, 8, 2, 4, 2}, Spans({0, 4, 6})}, {{3, 5, 2, 9, 2}, Spans({0, 3, 5})}, {0, 1}}; }
 
 TEST(AttentionLinks, DivideTheWeightOfATargetTokenAmongItsLinks) {
@@ -64,21 +76,24 @@ struct Guided : testing::Test {
 
 // The query and key projections of the guided layer, and a layer below it.
 TEST_F(Guided, GradientsAreThoseOfBothLosses) {
-  for (const int layer : {0, 2}) {
-    ModelConfig config = small();
-    config.alignment.layer = layer;
+  ModelConfig last = small(), second = small(), additive = small();
+  second.alignment.layer = 2;
+  additive.attention.score = AttentionScore::additive;
+  for (const ModelConfig& config :
+       {last, second, additive, recurrent(RnnAttention::bahdanau), recurrent(RnnAttention::luong)}) {
     const auto model = make(config);
     Batch b = batch();
     b.links = {{{0, 0}, {1, 2}, {3, 0}}, {{1, 1}}};
     b.links_weight = 0.7;
     for (const auto& p : model->parameters().named()) {
       if (!p.name.ends_with("cross_attention.query.weight") && !p.name.ends_with("cross_attention.key.weight") &&
-          p.name != "encoder.0.feed_forward.inner.weight")
+          p.name != "encoder.0.feed_forward.inner.weight" && !p.name.ends_with("score.weight") &&
+          p.name != "decoder.0.feed.weight")
         continue;
       std::vector<double> gradient, ignored;
       loss(*model, b, p.name, &gradient);
       ASSERT_FALSE(gradient.empty()) << p.name;
-      for (const int64_t element : {int64_t{0}, int64_t{13}, p.value.elements() - 1}) {
+      for (const int64_t element : {int64_t{0}, p.value.elements() / 2, p.value.elements() - 1}) {
         double& x = p.value.as<double>()[element];
         const double before = x, step = 1e-5;
         x = before + step;
@@ -112,21 +127,23 @@ TEST_F(Guided, GradientsOnTheCpuAreThoseOfReference) {
   b.links = {{{0, 0}, {1, 2}, {3, 0}}, {{1, 1}}};
   b.links_weight = 0.7;
   b.weights = {0.5, 2};
-  std::map<std::string, std::vector<double>> gradients[2];
-  for (const int fast : {0, 1}) {
-    const Backend& on = backend(fast ? "cpu" : "reference");
-    const auto model = make_model(small(), on, arena, fast ? DType::f32 : DType::f64, true);
-    model->parameters().initialise(7);
-    Tape tape;
-    Context cx{.backend = on, .arena = arena, .tape = &tape};
-    model->parameters().forget_gradients();
-    model->loss(cx, b, 0.1);
-    tape.backward(on, arena);
-    for (const auto& p : model->parameters().named()) gradients[fast][p.name] = values_of(p.gradient);
+  for (const ModelConfig& config : {small(), recurrent(RnnAttention::bahdanau), recurrent(RnnAttention::luong)}) {
+    std::map<std::string, std::vector<double>> gradients[2];
+    for (const int fast : {0, 1}) {
+      const Backend& on = backend(fast ? "cpu" : "reference");
+      const auto model = make_model(config, on, arena, fast ? DType::f32 : DType::f64, true);
+      model->parameters().initialise(7);
+      Tape tape;
+      Context cx{.backend = on, .arena = arena, .tape = &tape};
+      model->parameters().forget_gradients();
+      model->loss(cx, b, 0.1);
+      tape.backward(on, arena);
+      for (const auto& p : model->parameters().named()) gradients[fast][p.name] = values_of(p.gradient);
+    }
+    for (const auto& [name, expected] : gradients[0])
+      for (size_t i = 0; i < expected.size(); ++i)
+        ASSERT_NEAR(gradients[1][name][i], expected[i], 2e-5) << name << " " << i;
   }
-  for (const auto& [name, expected] : gradients[0])
-    for (size_t i = 0; i < expected.size(); ++i)
-      ASSERT_NEAR(gradients[1][name][i], expected[i], 2e-5) << name << " " << i;
 }
 
 // A model without training: the layers and heads of an alignment differ.
@@ -150,13 +167,19 @@ TEST_F(Guided, AlignmentsAreOfTheLayerAndHeadsOfTheConfiguration) {
   EXPECT_NEAR(sum, 1, 1e-5);
 }
 
-TEST(GuidedAlignmentConfig, IsForTransformersWithDotProducts) {
+TEST(GuidedAlignmentConfig, IsForCrossAttention) {
   ModelConfig config = small();
   EXPECT_EQ(with_guided_alignment(config).alignment.heads, 1);
-  config.attention.score = AttentionScore::additive;
-  EXPECT_THAT(message_of([&] { with_guided_alignment(config); }), HasSubstr("not for --attention-score additive"));
-  config.type = ModelType::s2s;
-  EXPECT_THAT(message_of([&] { with_guided_alignment(config); }), HasSubstr("of --type transformer, not of s2s"));
+  EXPECT_EQ(with_guided_alignment(recurrent(RnnAttention::bahdanau)).alignment.heads, 1);
+  const auto message = [&] { return message_of([&] { with_guided_alignment(config); }); };
+  config = recurrent(RnnAttention::none);
+  EXPECT_THAT(message(), HasSubstr("contradicts --rnn-attention none"));
+  config = recurrent(RnnAttention::luong);
+  config.attention.local = 2, config.attention.local_center = LocalCenter::predictive;
+  EXPECT_THAT(message(), HasSubstr("contradicts --attention-local-center predictive"));
+  config = small();
+  config.type = ModelType::decoder_only;
+  EXPECT_THAT(message(), HasSubstr("which --type decoder-only has not"));
 }
 
 TEST(GuidedAlignmentConfig, NamesALayerThatThereIs) {

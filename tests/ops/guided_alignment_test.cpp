@@ -40,6 +40,24 @@ OpCase guided_case(const std::string& name, const AttentionShape& shape, int64_t
   return c;
 }
 
+// The vector belongs to more heads than one, of which the first is guided.
+OpCase additive_case(const std::string& name, AttentionShape shape, int64_t K, int64_t vector) {
+  shape.score = Score::additive;
+  OpCase c{name, {{"q", {shape.queries.rows(), K}}, {"k", {shape.keys.rows(), K}}, {"vector", {vector}}}};
+  c.op = [=](Context& cx, const OpInputs& in) {
+    return Var(guided_alignment_loss(cx, in.at("q"), in.at("k"), shape, links_of(shape), in.at("vector")));
+  };
+  return c;
+}
+
+INSTANTIATE_TEST_SUITE_P(AdditiveGuidedAlignment, OpCheck,
+                         testing::Values(additive_case("no sentences", shape_of({}, {}), 3, 3),
+                                         additive_case("one token", shape_of({1}, {1}), 1, 1),
+                                         additive_case("two heads", shape_of({3, 1, 17}, {5, 9, 1}), 17, 34),
+                                         additive_case("several groups", shape_of({70, 33}, {90, 130}), 33, 33),
+                                         additive_case("in a window", shape_of({9}, {9}, 2), 3, 3)),
+                         name_of_case);
+
 INSTANTIATE_TEST_SUITE_P(GuidedAlignment, OpCheck,
                          testing::Values(guided_case("no sentences", shape_of({}, {}), 3),
                                          guided_case("one token", shape_of({1}, {1}), 1),
@@ -58,6 +76,22 @@ TEST(GuidedAlignment, HasTheLossOfItsFormulaAndTheGradientOfTheSum) {
   EXPECT_NEAR(values_of(loss)[0], 2 * std::log(4.0), 1e-12);
   EXPECT_NEAR(values_of(q.node()->gradient)[0], 1.5 * log3, 1e-12);
   EXPECT_THAT(values_of(k.node()->gradient), ElementsAre(DoubleNear(-1.5, 1e-12), DoubleNear(1.5, 1e-12)));
+}
+
+// Scores 2 tanh(0 + 0) = 0 and 2 tanh(0 + k) = ln 3: weights (1/4, 3/4). The gradients of the scores are (-3/2, 3/2),
+// and dw = Σ ds tanh(q + k).
+TEST(GuidedAlignment, OfAdditiveScoresHasTheGradientsOfItsFormula) {
+  ByHand t;
+  const double half = std::log(3.0) / 2;
+  const Var q = t.var({1, 1}, {0}), k = t.var({2, 1}, {0, std::atanh(half)}), w = t.var({2}, {2, 7});
+  AttentionShape shape = shape_of({1}, {2});
+  shape.score = Score::additive;
+  const Tensor loss = guided_alignment_loss(t.cx, q, k, shape, {{0, 0, 2}}, w);
+  EXPECT_NEAR(values_of(loss)[0], 2 * std::log(4.0), 1e-12);
+  const double slope = 2 * (1 - half * half);
+  EXPECT_THAT(values_of(k.node()->gradient), ElementsAre(DoubleNear(-1.5 * 2, 1e-12), DoubleNear(1.5 * slope, 1e-12)));
+  EXPECT_NEAR(values_of(q.node()->gradient)[0], 1.5 * slope - 3, 1e-12);
+  EXPECT_THAT(values_of(w.node()->gradient), ElementsAre(DoubleNear(1.5 * half, 1e-12), 0));
 }
 
 // The gradient of a score is at most the weight of its links, however small the attention weight: it fits 16 bits.
@@ -91,7 +125,10 @@ TEST(GuidedAlignment, RefusesWhatDoesNotFit) {
   links.push_back({1, 3, 1});
   EXPECT_THAT(message(), HasSubstr("a link of query 1 and key 3, but there are 2 and 3"));
   shape.heads = 2;
-  EXPECT_THAT(message(), HasSubstr("expected one head with a dot product as its score, found 2 heads"));
+  EXPECT_THAT(message(), HasSubstr("expected one head, found 2"));
+  shape = shape_of({2}, {3});
+  shape.score = Score::additive;
+  EXPECT_THAT(message(), HasSubstr("the vector of the score is (), expected at least 4 elements"));
   shape = shape_of({3}, {3});
   EXPECT_THAT(message(), HasSubstr("q is (2,4) and k (3,4), expected (3,K) and (3,K)"));
 }
