@@ -47,6 +47,27 @@ std::string hint_for(int error) {
   throw Error(fmt::format("{}: {}: {}", name.empty() ? "''" : name, what, std::strerror(error)), hint_for(error));
 }
 
+// The same file in another compression, plain or compressed; empty: there is none.
+std::string in_another_form(const std::string& path) {
+  static constexpr std::string_view endings[] = {"", ".gz", ".xz", ".zst"};
+  std::string plain = path;
+  for (const std::string_view ending : endings)
+    if (path.ends_with(ending)) plain = path.substr(0, path.size() - ending.size());
+  for (const std::string_view ending : endings) {
+    std::error_code unknown;
+    const std::string other = plain + std::string(ending);
+    if (other != path && std::filesystem::is_regular_file(other, unknown)) return other;
+  }
+  return "";
+}
+
+[[noreturn]] void fail_to_open(const std::string& path, int error) {
+  const std::string other = error == ENOENT ? in_another_form(path) : "";
+  if (other.empty()) fail_on(path, "cannot be opened", error);
+  throw Error(fmt::format("{}: cannot be opened: {}", path, std::strerror(error)),
+              fmt::format("there is {}: did you mean that?", other));
+}
+
 [[noreturn]] void fail_to_make(const std::string& path, int error) {
   const std::string folder = std::filesystem::path(path).parent_path();
   std::error_code ignored;
@@ -81,7 +102,7 @@ bool is_pipe(const std::string& path) {
 FileDescriptor FileDescriptor::to_read(const std::string& path) {
   if (path == "-") return {STDIN_FILENO, Access::borrowed, "stdin"};
   FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC), Access::reading, path);
-  if (file.number_ < 0) fail_on(path, "cannot be opened", errno);
+  if (file.number_ < 0) fail_to_open(path, errno);
   if (S_ISDIR(status_of(file).st_mode)) throw Error(path + " is a folder, expected a file");
   return file;
 }

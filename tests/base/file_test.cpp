@@ -161,5 +161,22 @@ TEST(ReadFile, GivesEverythingAsItIs) {
   EXPECT_EQ(read_file(folder.make("data", content)), content);
 }
 
+TEST(FileDescriptor, NamesTheFileInAnotherCompression) {
+  TemporaryFolder folder;
+  const auto hint = [&](const std::string& name) {
+    try {
+      FileDescriptor::to_read(folder / name);
+    } catch (const Error& error) {
+      return error.hint();
+    }
+    return std::string("it was opened");
+  };
+  folder.make("train.en.xz", ""), folder.make("plain", ""), folder.make("a.zst", ""), folder.make("plain.en.bz2", "");
+  EXPECT_EQ(hint("train.en"), "there is " + folder / "train.en.xz" + ": did you mean that?");
+  EXPECT_EQ(hint("plain.gz"), "there is " + folder / "plain" + ": did you mean that?");
+  EXPECT_EQ(hint("a.gz"), "there is " + folder / "a.zst" + ": did you mean that?");
+  EXPECT_EQ(hint("plain.en"), "check the name, and the folder that the command runs in");
+}
+
 }  // namespace
 }  // namespace dragoman
