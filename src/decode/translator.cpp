@@ -286,6 +286,25 @@ void Translator::warn_of_segments(size_t pieces) {
               grouped(int64_t(pieces)), grouped(longest_segment_));
 }
 
+void Translator::warn_of_terms(std::span<const Glossary::Found> left_out) {
+  if (left_out.empty() || std::exchange(warned_of_terms_, true)) return;
+  const size_t more = left_out.size() - 1;
+  log_warning(
+      "line {} has a segment in which the terms of --glossary have more than {} pieces: '{}'{} not required there",
+      grouped(int64_t(line_) + 1), grouped(int64_t(most_pieces_of_terms)),
+      vocabularies_.target.decode(*left_out[0].phrase),
+      more == 0 ? " is" : fmt::format(" and {} more are", grouped(int64_t(more))));
+}
+
+// Segments are translated at the same time, and nothing says to which of them a phrase belongs.
+void Translator::warn_of_phrases() {
+  if (std::exchange(warned_of_phrases_, true)) return;
+  log_warning(
+      "line {} is split into segments: its --constraints all count for the first one; a line for each segment may have "
+      "its own",
+      grouped(int64_t(line_) + 1));
+}
+
 void Translator::warn_of_lack(uint64_t line) {
   if (lacking_++ > 0) return;
   log_warning(

@@ -136,8 +136,9 @@ class Translator {
   std::vector<Sentence> sentences_of(Chunk chunk);
   std::vector<Sentence> segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix, Phrases phrases,
                                     uint64_t line, uint64_t first_segment) const;
-  void require_terms(std::span<const Glossary::Found> terms, std::string_view text, bool adds_tags,
-                     std::span<Sentence> sentences) const;
+  static constexpr size_t most_pieces_of_terms = 1000;  // in a segment
+  std::vector<Glossary::Found> require_terms(std::span<const Glossary::Found> terms, std::string_view text,
+                                             bool adds_tags, std::span<Sentence> sentences) const;
   Phrase phrase(std::string_view text) const;
   std::vector<Glossary::Found> terms_of(const TextRequest& request) const;
   bool begin_with(const std::vector<int32_t>& tags, std::vector<int32_t>& source) const;
@@ -146,6 +147,8 @@ class Translator {
   std::vector<int32_t> encode(const Vocabulary& vocabulary, std::string_view text) const;
   void warn_of_length(size_t pieces);
   void warn_of_segments(size_t pieces);
+  void warn_of_terms(std::span<const Glossary::Found> left_out);
+  void warn_of_phrases();
   void warn_of_lack(uint64_t line);
   bool write_finished(const Flow& flow);
   int64_t lines_at_once() const;
@@ -173,6 +176,8 @@ class Translator {
   int64_t beyond_training_ = 0;      // lines with longer sentences
   int64_t lacking_ = 0;              // lines without all required phrases
   bool warned_ = false;              // of a line split into segments
+  bool warned_of_terms_ = false;     // of terms that were left out
+  bool warned_of_phrases_ = false;   // of phrases of a line split into segments
 };
 
 }  // namespace dragoman

@@ -61,9 +61,11 @@ std::vector<Sentence> Translator::sentences_of(Chunk chunk) {
   auto& ids = chunk.source;
   if (segment_ == 0) tags_ = tags_of(vocabularies_.source, ids);
   const bool adds_tags = begin_with(tags_, ids);
+  const bool has_phrases = !chunk.phrases.empty();
   auto sentences = segments_of(ids, std::move(chunk.prefix), std::move(chunk.phrases), line_, segment_);
-  require_terms(chunk.terms, chunk.text, adds_tags, sentences);
+  warn_of_terms(require_terms(chunk.terms, chunk.text, adds_tags, sentences));
   if (sentences.size() > 1) warn_of_segments(ids.size());
+  if (sentences.size() > 1 && has_phrases) warn_of_phrases();
   warn_of_length(std::min(ids.size(), size_t(longest_segment_)));
   segment_ += sentences.size();
   return sentences;
@@ -87,11 +89,11 @@ std::vector<Glossary::Found> Translator::terms_of(const TextRequest& request) co
 }
 
 // The segment of a term is the one with its first token. A text that repeats terms would take time and memory without
-// bounds.
-void Translator::require_terms(std::span<const Glossary::Found> terms, std::string_view text, bool adds_tags,
-                               std::span<Sentence> sentences) const {
-  constexpr size_t most_pieces = 1000;  // of a segment's terms
-  if (terms.empty() || sentences.empty()) return;
+// bounds. Returns the terms that are left out.
+std::vector<Glossary::Found> Translator::require_terms(std::span<const Glossary::Found> terms, std::string_view text,
+                                                       bool adds_tags, std::span<Sentence> sentences) const {
+  std::vector<Glossary::Found> left_out;
+  if (terms.empty() || sentences.empty()) return left_out;
   std::vector<ByteRange> ranges;
   if (sentences.size() > 1) ranges = ranges_of(text, sentences, adds_tags);
   auto term = terms.begin();
@@ -99,13 +101,17 @@ void Translator::require_terms(std::span<const Glossary::Found> terms, std::stri
   for (Sentence& sentence : sentences) {
     token += sentence.source.size();
     const bool last = &sentence == &sentences.back();
-    size_t left = most_pieces;
+    size_t left = most_pieces_of_terms;
     for (; term != terms.end() && (last || term->begin < end_of(ranges, token)); ++term) {
-      if (term->phrase->size() > left) continue;
+      if (term->phrase->size() > left) {
+        left_out.push_back(*term);
+        continue;
+      }
       left -= term->phrase->size();
       sentence.phrases.all.push_back(*term->phrase);
     }
   }
+  return left_out;
 }
 
 // Whether the source has to be told the language, which a line may name only once for all its parts.

@@ -59,6 +59,17 @@ class Terminology(WithModels):
         line = ". ".join(self.lines[:4]) + "."
         self.check([line], self.translate([line], *self.with_glossary, "--max-length", "12"))
 
+    def test_terms_beyond_the_limit_of_a_segment_are_named_once(self):
+        many = " ".join(["red"] * 400)
+        (self.folder / "long").write_text(f"red\t{'sehr rot ' * 40}\n", encoding="utf-8")
+        done = self.call("translate -m a.safetensors --glossary long -b 1 --max-length-factor 0.01 --max-length-add 5",
+                         text=f"red\n{many}\n{many}\n")
+        self.assertEqual((done.returncode, done.stdout.count(b"\n")), (0, 3), done.stderr)
+        said = done.stderr.decode()
+        self.assertEqual(said.count("have more than 1,000 pieces"), 1, said)
+        self.assertRegex(said, r"line 2 has a segment in which the terms of --glossary have more than 1,000 pieces: "
+                               r"'(sehr rot ?){40}' and [0-9]+ more are not required there")
+
     def test_what_the_best_translation_has_anyway_changes_nothing(self):
         free = self.translate(self.lines, "-b", "40")
         (self.folder / "anyway").write_text("the\tdas\n", encoding="utf-8")
@@ -78,6 +89,16 @@ class Constraints(WithModels):
     def test_come_after_the_forced_beginning(self):
         found = self.translate([f"{line}\tein Anfang\tneu" for line in self.lines], "--constraints", "--force-decode")
         self.assertTrue(all(line.startswith("ein Anfang") and "neu" in line for line in found), found)
+
+    def test_of_a_line_in_segments_count_for_the_first_one(self):
+        line = ". ".join(self.lines[:4])
+        text = f"{line}\n{self.lines[0]}\tneu\n{line}\tneu\n{line}\tneu\n"
+        done = self.call("translate -m a.safetensors --constraints --max-length 12", text=text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.decode().count("neu"), 3, done.stdout)
+        said = done.stderr.decode()
+        self.assertEqual(said.count("its --constraints all count for the first one"), 1, said)
+        self.assertIn("line 3 is split into segments", said)
 
     def test_that_cannot_occur_are_counted(self):
         lines = ["the red house", "▁the\t▁das", "▁the\t</s>", "▁the\tno-piece"]
