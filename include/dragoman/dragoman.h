@@ -84,6 +84,13 @@ enum dragoman_precision {
   DRAGOMAN_PRECISION_INT8 = 4
 };
 
+/* How the predictions of several models are joined: docs/search.md. */
+enum dragoman_ensemble_mean {
+  DRAGOMAN_MEAN_AUTOMATIC = 0, /* as in the program that the models come from */
+  DRAGOMAN_MEAN_GEOMETRIC = 1, /* of log-probabilities */
+  DRAGOMAN_MEAN_ARITHMETIC = 2 /* of probabilities */
+};
+
 /* When a search ends, and what it keeps: docs/search.md. */
 enum dragoman_search_rule {
   DRAGOMAN_RULE_AUTOMATIC = 0, /* as in the program that the model comes from */
@@ -128,7 +135,7 @@ struct dragoman_translator_options {
   size_t struct_size;
   const char* const* models; /* files; several translate together and have the same vocabularies */
   size_t model_count;
-  const double* weights;     /* of the models' log-probabilities, model_count numbers; NULL: take their mean */
+  const double* weights;     /* of the models, model_count numbers; NULL: they count equally */
   int precision;             /* enum dragoman_precision */
   int max_length;            /* pieces; longer texts are translated in segments */
   const char* shortlist;     /* file of `dragoman align` or of Marian; NULL: all pieces are allowed */
@@ -138,6 +145,7 @@ struct dragoman_translator_options {
   const char* target_lang;
   const struct dragoman_search_options* search; /* for texts without options of their own */
   const char* glossary; /* file of terms whose translations must occur: `dragoman translate --glossary`; NULL: none */
+  int ensemble_mean;    /* enum dragoman_ensemble_mean */
 };
 void dragoman_translator_options_init(struct dragoman_translator_options* options, size_t struct_size);
 

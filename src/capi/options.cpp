@@ -92,6 +92,9 @@ static_assert(int(Precision::float32) == DRAGOMAN_PRECISION_FLOAT32);
 static_assert(int(Precision::bfloat16) == DRAGOMAN_PRECISION_BFLOAT16);
 static_assert(int(Precision::float16) == DRAGOMAN_PRECISION_FLOAT16);
 static_assert(int(Precision::int8) == DRAGOMAN_PRECISION_INT8);
+static_assert(int(EnsembleMean::automatic) == DRAGOMAN_MEAN_AUTOMATIC);
+static_assert(int(EnsembleMean::geometric) == DRAGOMAN_MEAN_GEOMETRIC);
+static_assert(int(EnsembleMean::arithmetic) == DRAGOMAN_MEAN_ARITHMETIC);
 static_assert(int(SearchRule::automatic) == DRAGOMAN_RULE_AUTOMATIC);
 static_assert(int(SearchRule::marian) == DRAGOMAN_RULE_MARIAN);
 static_assert(int(SearchRule::huggingface) == DRAGOMAN_RULE_HUGGINGFACE);
@@ -154,6 +157,7 @@ SearchOptions read(const dragoman_search_options* given, const SearchOptions& de
 TextTranslatorOptions read(const dragoman_translator_options* given) {
   const auto o = complete(given, "dragoman_translator_options");
   TextTranslatorOptions options{.models = texts_of(o.models, o.model_count, "models"),
+                                .ensemble_mean = EnsembleMean(o.ensemble_mean),
                                 .precision = Precision(o.precision),
                                 .glossary = text_of(o.glossary),
                                 .shortlist = text_of(o.shortlist),

@@ -126,6 +126,35 @@ TEST_F(CApi, TranslatesAsCppDoes) {
   dragoman_translations_free(found);
 }
 
+// Of a model with itself, weighted twice: log-probabilities add up, of probabilities only the ratio of weights counts.
+TEST_F(CApi, HasEitherMeanOfAnEnsemble) {
+  const char* const pair[] = {model.c_str(), model.c_str()};
+  const double weights[] = {2, 2};
+  const auto log_prob = [&](int mean) {
+    dragoman_translator_options options;
+    dragoman_translator_options_init(&options, sizeof options);
+    options.models = pair, options.model_count = 2;
+    options.weights = weights;
+    options.ensemble_mean = mean;
+    options.search = &search;
+    dragoman_translator* made = nullptr;
+    if (dragoman_translator_new(engine, &options, &made, &error) != DRAGOMAN_OK) return 1.0;
+    dragoman_translations* found = nullptr;
+    EXPECT_EQ(dragoman_translate(made, texts, 1, nullptr, &found, nullptr), DRAGOMAN_OK);
+    const double sum = dragoman_translations_log_prob(found, 0, 0);
+    dragoman_translations_free(found);
+    dragoman_translator_free(made);
+    return sum;
+  };
+  search.beam_size = 1;
+  const double arithmetic = log_prob(DRAGOMAN_MEAN_ARITHMETIC), geometric = log_prob(DRAGOMAN_MEAN_GEOMETRIC);
+  EXPECT_LT(arithmetic, 0);
+  EXPECT_NEAR(geometric, 4 * arithmetic, 1e-4 * -geometric);
+  EXPECT_EQ(log_prob(DRAGOMAN_MEAN_AUTOMATIC), geometric);
+  EXPECT_EQ(log_prob(3), 1);
+  EXPECT_THAT(message(error), HasSubstr("ensemble-mean is 3, expected 0 to 2"));
+}
+
 TEST_F(CApi, ScoresAsCppDoes) {
   dragoman_scorer_options options;
   dragoman_scorer_options_init(&options, sizeof options);

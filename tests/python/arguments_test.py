@@ -58,7 +58,10 @@ class Arguments(PackageTest):
         self.assertAlmostEqual(float(dragoman.evaluate(iter(LINES), iter(LINES))["bleu"]), 100)
         pair = [self.model, self.model]
         with dragoman.Translator(iter(pair), weights=iter([1, 0]), threads=1) as translator:
-            self.assertTrue(translator.translate("a house"))
+            expected = translator.translate("a house")
+            self.assertTrue(expected)
+        with dragoman.Translator(pair, weights=[3, 0], ensemble_mean="arithmetic", threads=1) as translator:
+            self.assertEqual(translator.translate("a house"), expected)
         vocabulary = dragoman.Vocabulary(self.folder / "v")
         ids = vocabulary.encode(LINES[3])
         self.assertEqual(vocabulary.decode(id for id in ids), vocabulary.decode(ids))

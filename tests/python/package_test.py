@@ -186,6 +186,8 @@ class Translating(PackageTest):
         self.assertIsInstance(caught.exception.hint, str)
         with self.assertRaisesRegex(dragoman.Error, "threads, expected") as caught:
             dragoman.Translator(self.model, threads=-1)
+        with self.assertRaisesRegex(dragoman.Error, "ensemble_mean is 'median', expected one of auto, geometric"):
+            dragoman.Translator([self.model, self.model], ensemble_mean="median")
         with self.assertRaisesRegex(dragoman.Error, "precision is 'float31', expected one of auto, float32"):
             dragoman.Translator(self.model, precision="float31")
         with self.assertRaisesRegex(dragoman.Error, "--beam-size: 0"):

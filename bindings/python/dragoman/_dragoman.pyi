@@ -75,6 +75,7 @@ class Translator:
         *,
         models: Sequence[bytes],
         weights: Sequence[float],
+        ensemble_mean: str,
         precision: str,
         glossary: bytes,
         shortlist: bytes,

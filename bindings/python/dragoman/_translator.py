@@ -94,6 +94,7 @@ class Translator:
         threads: int = 0,
         precision: str = "auto",
         weights: Iterable[float] = (),
+        ensemble_mean: str = "auto",
         glossary: Path | None = None,
         shortlist: Path | None = None,
         vocabs: Iterable[Path] = (),
@@ -105,6 +106,7 @@ class Translator:
         self._translator = _dragoman.Translator(
             models=file_names(models, "model"),
             weights=[number(weight, "weights") for weight in list_of(weights, "weights", "numbers")],
+            ensemble_mean=text_of(ensemble_mean, "ensemble_mean"),
             precision=text_of(precision, "precision"),
             glossary=file_name(glossary, "glossary") if glossary is not None else b"",
             shortlist=file_name(shortlist, "shortlist") if shortlist is not None else b"",

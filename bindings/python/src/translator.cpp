@@ -252,14 +252,15 @@ void add_translator(py::module_& module) {
       .def("cancel", &Job::cancel, py::call_guard<WithoutLock>());
   const py::class_<PythonGlossary> glossary(module, "Glossary");
   py::class_<PythonTranslator>(module, "Translator")
-      .def(py::init([](std::vector<std::string> models, std::vector<double> weights, const std::string& precision,
-                       std::string glossary, std::string shortlist, std::vector<std::string> vocabs,
-                       std::string source_lang, std::string target_lang, int max_length, std::string device,
-                       int threads, py::object log) {
+      .def(py::init([](std::vector<std::string> models, std::vector<double> weights, const std::string& ensemble_mean,
+                       const std::string& precision, std::string glossary, std::string shortlist,
+                       std::vector<std::string> vocabs, std::string source_lang, std::string target_lang,
+                       int max_length, std::string device, int threads, py::object log) {
              return std::make_unique<PythonTranslator>(
                  Machine{std::move(device), threads, std::move(log)},
                  TextTranslatorOptions{.models = std::move(models),
                                        .weights = std::move(weights),
+                                       .ensemble_mean = named<EnsembleMean>(ensemble_mean, "ensemble_mean"),
                                        .precision = named<Precision>(precision, "precision"),
                                        .glossary = std::move(glossary),
                                        .shortlist = std::move(shortlist),
@@ -268,8 +269,8 @@ void add_translator(py::module_& module) {
                                        .target_lang = std::move(target_lang),
                                        .max_length = max_length});
            }),
-           py::kw_only(), "models"_a, "weights"_a, "precision"_a, "glossary"_a, "shortlist"_a, "vocabs"_a,
-           "source_lang"_a, "target_lang"_a, "max_length"_a, "device"_a, "threads"_a, "log"_a)
+           py::kw_only(), "models"_a, "weights"_a, "ensemble_mean"_a, "precision"_a, "glossary"_a, "shortlist"_a,
+           "vocabs"_a, "source_lang"_a, "target_lang"_a, "max_length"_a, "device"_a, "threads"_a, "log"_a)
       .def("glossary", &PythonTranslator::glossary, "terms"_a)
       .def(
           "submit",
