@@ -47,6 +47,10 @@ std::optional<std::string> page_asked_for(const CommonOptions& common, const Tab
   return std::nullopt;
 }
 
+/// Which commands have an option, as a hint in the others: "an option of dragoman translate, serve"; empty: none or
+/// all.
+std::string commands_with(std::string_view option);
+
 /// Fills `options`: its defaults, then the preset, the configuration files in their order and the command line, each
 /// overriding the one before; then checks. All problems are reported in one Error. Returns the text to print in place
 /// of running if --help, --version or --dump-config asks for it; with the first two nothing is checked. `configs`
@@ -55,7 +59,7 @@ template <class Options>
 std::optional<std::string> parse(const Table<Options>& table, const Strings& arguments, Options& options,
                                  Strings* configs = nullptr) {
   CommonOptions common;
-  Findings findings(table.about.name);
+  Findings findings(table.about.name, commands_with);
   std::vector<Option> own = bind_flags(table.flags, options), shared = bind_flags(common_flags(), common);
   Assignments line = read_command_line(arguments, joined(own, shared), table.about, findings);
   assign(line, shared, findings);

@@ -1,6 +1,9 @@
-#include "cli/command.h"
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "cli/align_options.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/completion_options.h"
 #include "cli/convert_options.h"
@@ -45,6 +48,19 @@ const std::vector<Command>& all_commands() {
       make_command(inspect_table(), inspect_command),     make_command(completion_table(), completion_command),
   };
   return commands;
+}
+
+std::string commands_with(std::string_view option) {
+  constexpr size_t most = 3;
+  CommonOptions common;
+  if (find(bind_flags(common_flags(), common), option)) return "";
+  Strings names;
+  for (const Command& command : all_commands())
+    if (find(command.options(), option)) names.emplace_back(command.about.name);
+  if (names.empty()) return "";
+  const std::string_view others = names.size() > most ? " and others" : "";
+  names.resize(std::min(most, names.size()));
+  return fmt::format("an option of dragoman {}{}", fmt::join(names, ", "), others);
 }
 
 }  // namespace dragoman

@@ -10,6 +10,7 @@ constexpr std::string_view length =
     "many";
 constexpr std::string_view cluster = "mpirun or srun starts ranks, each of which finds its place: docs/scale.md";
 constexpr std::string_view missing_layers = "there are no such layers; docs/attention.md lists those that there are";
+constexpr std::string_view first_head = "--guided-alignment trains the first head, in the same pass as the translation";
 constexpr std::string_view sampling = "--output-sampling full, topk K or nucleus P";
 
 constexpr Foreign fairseq_option_rows[] = {
@@ -78,9 +79,9 @@ constexpr Foreign fairseq_option_rows[] = {
     {"power", "--lr-schedule linear falls along a line", "1,1.0"},
     {"t-mult", "--lr-schedule cosine falls once"},
     {"lr-shrink", "--lr-decay, with --lr-decay-strategy; --lr-schedule cosine falls once"},
-    {"lr-patience", "--lr-decay-strategy stalled --lr-decay-start N, one more than the patience"},
+    {"lr-patience", "--lr-decay X --lr-decay-strategy stalled --lr-decay-start N, one more than the patience"},
     {"lr-threshold", "--early-stopping-epsilon is the least improvement, not relative to the best value"},
-    {"force-anneal", "--lr-decay-strategy epoch --lr-decay-start N: the first epoch with a lower rate"},
+    {"force-anneal", "--lr-decay X --lr-decay-strategy epoch --lr-decay-start N: the first epoch with a lower rate"},
     {"reset-lr-scheduler", "the learning rate follows the number of updates of the run"},
     {"reset-meters", "a resumed run reports what it has counted so far", any_value},
     {"store-ema ema-decay ema-start-update ema-update-freq ema-seed-model ema-fp32",
@@ -89,7 +90,9 @@ constexpr Foreign fairseq_option_rows[] = {
     {"warmup-init-lr", "--lr-warmup starts from 0", "0,-1,1e-07,1e-7"},
     {"min-lr stop-min-lr", "--early-stopping and --after end a run", "-1,-1.0,1e-09,1e-9"},
     {"adam-betas adam-eps", "--optimizer-params takes beta1, beta2 and epsilon"},
-    {"criterion", "training minimises cross-entropy, with --label-smoothing, by default 0.1; 0 is off",
+    {"criterion",
+     "training minimises cross-entropy, with --label-smoothing, by default 0.1, 0 is off; for "
+     "label_smoothed_cross_entropy_with_alignment, --guided-alignment",
      "label_smoothed_cross_entropy"},
     {"sentence-avg", "gradients are always means over target tokens"},
     {"max-tokens",
@@ -108,6 +111,14 @@ constexpr Foreign fairseq_option_rows[] = {
     {"truncate-source", "pairs longer than --max-length are left out; shorten them in the text"},
     {"curriculum", "--no-shuffle keeps the order of the text in every epoch", "0"},
     {"load-alignments", "use --guided-alignment, which names the files of links"},
+    {"alignment-lambda", "use --guided-alignment-weight, with --guided-alignment"},
+    {"alignment-layer", "use --transformer-guided-alignment-layer, one more: it counts from 1"},
+    {"alignment-heads full-context-alignment", first_head, "1"},
+    {"sampling-method sampling-temperature", "--corpus-weights says how often an epoch uses each corpus", "concat"},
+    {"encoder-langtok decoder-langtok",
+     "--protected-symbols '<2de>' '<2fr>' makes tags, with which source lines begin: they name the target language", "",
+     "train"},
+    {"encoder-langtok decoder-langtok", "--source-lang and --target-lang name the languages"},
     {"disable-validation", "there is no validation without --valid-sets"},
     {"validate-after-updates", "--valid-freq counts from the beginning", "0"},
     {"max-valid-steps", "--valid-max-lines limits the lines that are translated"},
@@ -116,7 +127,10 @@ constexpr Foreign fairseq_option_rows[] = {
     {"log-interval", "use --disp-freq"},
     {"validate-interval validate-interval-updates", "--valid-freq 1e is every epoch, 1000u every 1,000 updates"},
     {"save-interval save-interval-updates", "--save-freq 1e is every epoch, 1000u every 1,000 updates"},
-    {"best-checkpoint-metric eval-bleu eval-bleu-args eval-bleu-detok eval-bleu-detok-args eval-bleu-remove-bpe "
+    {"best-checkpoint-metric",
+     "the first of --valid-metrics decides --early-stopping; --keep-best, off by default, keeps the best model of "
+     "each"},
+    {"eval-bleu eval-bleu-args eval-bleu-detok eval-bleu-detok-args eval-bleu-remove-bpe "
      "eval-tokenized-bleu",
      "--valid-metrics bleu, of detokenised text; the first metric decides"},
     {"eval-bleu-print-samples", "--valid-translation-output writes the translations to a file"},
@@ -150,6 +164,7 @@ constexpr Foreign fairseq_option_rows[] = {
     {"model-overrides", "the model file contains the architecture", "{}"},
     {"diverse-beam-groups diversity-rate lm-path lm-weight replace-unk match-source-len retain-dropout",
      "translate searches with a beam, or samples with --output-sampling", "-1,-1.0,0,0.0"},
+    {"diverse-beam-strength", "beams have no groups", any_value},
     {"min-len", "use --min-length"},
     {"no-repeat-ngram-size", "use --no-repeat-ngram"},
     {"prefix-size", "use --force-decode"},

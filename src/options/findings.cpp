@@ -23,7 +23,10 @@ void Findings::add_unread(const Error& problem) {
 void Findings::add_option(std::string_view name, const std::vector<std::string>& words, const std::string& message,
                           const std::string& shown, const std::string& nearest) {
   const Foreign* foreign = foreign_option(name, command_);
-  if (!foreign) return add_unread(Error(message, nearest));
+  if (!foreign) {
+    const std::string elsewhere = elsewhere_ ? elsewhere_(name) : "";
+    return add_unread(Error(message, elsewhere.empty() ? nearest : elsewhere));
+  }
   const std::string_view why = reason_to_ignore(*foreign, command_, words);
   if (why.empty()) return add(Error(message, std::string(foreign->answer)));
   ignore(shown, why);

@@ -10,7 +10,11 @@ namespace dragoman {
 /// Collects all problems in a command line and its configuration files, so that one message can list them all.
 class Findings {
  public:
-  explicit Findings(std::string_view command) : command_(command) {}
+  /// The other commands that have an option, as a hint; empty if there are none.
+  using Elsewhere = std::string (*)(std::string_view option);
+
+  explicit Findings(std::string_view command, Elsewhere elsewhere = nullptr)
+      : command_(command), elsewhere_(elsewhere) {}
 
   std::string_view command() const { return command_; }
   /// Adds a problem once, however often it is found.
@@ -58,6 +62,7 @@ class Findings {
   };
 
   std::string_view command_;
+  Elsewhere elsewhere_;
   std::vector<Error> problems_;
   std::vector<Ignored> ignored_;
   bool all_read_ = true;

@@ -88,12 +88,13 @@ const Foreign* renamed_option(std::string_view name, const std::vector<std::stri
 const ForeignValue* foreign_value(std::string_view option, const std::vector<std::string>& words,
                                   std::string_view command) {
   const std::string value = fmt::format("{}", fmt::join(words, "\n"));
-  for (const ForeignValue& row : marian_values()) {
-    if (row.option != option || (!row.commands.empty() && !has_word(row.commands, command))) continue;
-    std::string pattern(row.value);
-    std::ranges::replace(pattern, ' ', '\n');
-    if (fnmatch(pattern.c_str(), value.c_str(), 0) == 0) return &row;
-  }
+  for (const auto rows : {marian_values(), sacrebleu_values()})
+    for (const ForeignValue& row : rows) {
+      if (row.option != option || (!row.commands.empty() && !has_word(row.commands, command))) continue;
+      std::string pattern(row.value);
+      std::ranges::replace(pattern, ' ', '\n');
+      if (fnmatch(pattern.c_str(), value.c_str(), 0) == 0) return &row;
+    }
   return nullptr;
 }
 

@@ -57,9 +57,10 @@ constexpr Foreign sockeye_option_rows[] = {
     {"initial-learning-rate", "use --learn-rate"},
     {"learning-rate-warmup", "use --lr-warmup"},
     {"learning-rate-scheduler-type learning-rate-t-scale",
-     "--lr-schedule: inverse-sqrt, noam, cosine, linear, constant; for plateau-reduce, constant with --lr-decay"},
+     "--lr-schedule: inverse-sqrt, noam, cosine, linear, constant; for plateau-reduce, --lr-schedule constant "
+     "--lr-decay 0.9 --lr-decay-strategy stalled --lr-decay-start 8"},
     {"learning-rate-reduce-factor", "--lr-decay, with --lr-decay-strategy stalled", "1,1.0"},
-    {"learning-rate-reduce-num-not-improved", "--lr-decay-strategy stalled --lr-decay-start N"},
+    {"learning-rate-reduce-num-not-improved", "--lr-decay X --lr-decay-strategy stalled --lr-decay-start N"},
     {"optimizer-betas optimizer-epsilon optimizer-eps", "--optimizer-params takes beta1, beta2 and epsilon"},
     {"momentum", "the optimizer is Adam"},
     {"gradient-clipping-threshold", "use --clip-norm"},
@@ -70,7 +71,9 @@ constexpr Foreign sockeye_option_rows[] = {
     {"max-updates max-num-epochs max-samples max-seconds max-checkpoints",
      "--after ends a run after updates (8000u), epochs (10e), target tokens (1000000t) or minutes (90m)"},
     {"min-updates min-num-epochs min-samples", "--early-stopping counts validations: raise it, or --valid-freq"},
-    {"optimized-metric", "the first of --valid-metrics decides --early-stopping"},
+    {"optimized-metric",
+     "the first of --valid-metrics decides --early-stopping; --keep-best, off by default, keeps the best model of "
+     "each"},
     {"decode-and-evaluate", "--valid-metrics bleu translates the validation text; --valid-max-lines limits it"},
     {"keep-last-params", "--keep-last keeps the last checkpoints", "-1"},
     {"keep-initializations cache-last-best-params cache-strategy cache-metric",
@@ -98,6 +101,7 @@ constexpr Foreign sockeye_option_rows[] = {
      "translate"},
     {"json-input", "lines are text, with --constraints also phrases behind tabs; dragoman serve takes JSON"},
     {"checkpoints", "--model names the file of a checkpoint"},
+    {"avoid-list", "translations can be made to contain phrases (--constraints), not to avoid them"},
     {"strip-unknown-words prevent-unk", "translations contain the unknown piece only with --allow-unk", any_value},
 };
 

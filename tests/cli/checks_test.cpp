@@ -31,13 +31,18 @@ TrainOptions train(Strings arguments, const Strings& vocabs = {"v", "v"}) {
 }
 
 template <class F>
-std::string error_of(F f) {
+Error thrown_by(F f) {
   try {
     f();
   } catch (const Error& e) {
-    return e.what();
+    return e;
   }
-  return "no error";
+  return Error("no error");
+}
+
+template <class F>
+std::string error_of(F f) {
+  return thrown_by(f).what();
 }
 
 TranslateCommandOptions translate(Strings arguments) {
@@ -45,6 +50,30 @@ TranslateCommandOptions translate(Strings arguments) {
   TranslateCommandOptions options;
   parse(translate_table(), arguments, options);
   return options;
+}
+
+TEST(OptionsOfOtherCommands, SayWhichTheyAre) {
+  const Error error = thrown_by([] { train({"--glossary", "terms"}); });
+  EXPECT_STREQ(error.what(), "there is no option --glossary");
+  EXPECT_EQ(error.hint(), "an option of dragoman translate, serve");
+  EXPECT_EQ(commands_with("model"), "an option of dragoman translate, serve, train and others");
+  EXPECT_EQ(commands_with("elephant"), "");
+  EXPECT_EQ(commands_with("config"), "") << "which all have";
+}
+
+TEST(SacrebleusTokenizers, SayHowToHaveTheirScores) {
+  const auto hint = [](const std::string& tokenizer) {
+    const Error error = thrown_by([&] {
+      EvaluateCommandOptions options;
+      parse(evaluate_table(), {"-r", "r", "-i", "i", "--tokenize", tokenizer}, options);
+    });
+    EXPECT_EQ(error.what(), "--tokenize '" + tokenizer + "' is not supported");
+    return error.hint();
+  };
+  EXPECT_THAT(hint("flores200"), HasSubstr("--tokenize spm --tokenize-model"));
+  EXPECT_THAT(hint("ja-mecab"), HasSubstr("char takes"));
+  const Error error = thrown_by([] { train({"--valid-tokenize", "flores101"}); });
+  EXPECT_THAT(error.hint(), HasSubstr("dragoman evaluate --tokenize spm"));
 }
 
 TEST(TrainFlags, HaveTheBaseModelOfThePaperAsTheDefault) {

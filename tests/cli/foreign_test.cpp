@@ -285,7 +285,10 @@ TEST(FairseqsOptions, SayWhatTheyAreCalledHere) {
                                                         {"--patience 10", "--early-stopping"},
                                                         {"--lr-scheduler reduce_lr_on_plateau", "--lr-decay 0.1"},
                                                         {"--lr-shrink 0.5", "--lr-decay"},
-                                                        {"--lr-patience 2", "--lr-decay-start"},
+                                                        {"--lr-patience 2", "--lr-decay X"},
+                                                        {"--alignment-lambda 0.05", "--guided-alignment-weight"},
+                                                        {"--encoder-langtok tgt", "--protected-symbols"},
+                                                        {"--best-checkpoint-metric bleu", "--keep-best"},
                                                         {"--update-freq 4", "--optimizer-delay"},
                                                         {"-s de", "--train-sets"},
                                                         {"--task translation", "--type"},
@@ -310,9 +313,9 @@ TEST(FairseqsOptions, SayWhatTheyAreCalledHere) {
 }
 
 TEST(FairseqsOptions, AreIgnoredWithValuesThatChangeNothingHere) {
-  for (const char* words :
-       {"--lr-scheduler inverse_sqrt", "--criterion label_smoothed_cross_entropy", "--warmup-init-lr -1",
-        "--distributed-world-size 1", "--skip-invalid-size-inputs-valid-test"})
+  for (const char* words : {"--lr-scheduler inverse_sqrt", "--criterion label_smoothed_cross_entropy",
+                            "--warmup-init-lr -1", "--alignment-heads 1", "--sampling-method concat",
+                            "--distributed-world-size 1", "--skip-invalid-size-inputs-valid-test"})
     EXPECT_EQ(Answer<TrainOptions>(train_table(), split(std::string(train_line) + " " + words)).outcome(), ignored)
         << words;
 }
@@ -322,7 +325,8 @@ TEST(OpenNmtsOptions, SayWhatTheyAreCalledHere) {
       {"--word_vec_size 512", "--dim-emb"},          {"-word_vec_size 512", "--dim-emb"},
       {"--share_vocab", "joint vocabulary"},         {"--train_from m.pt", "--pretrained-model"},
       {"--batch_type tokens", "--mini-batch-words"}, {"--save_checkpoint_steps 5000", "--save-freq"},
-      {"--train_steps 100000", "--after 100000u"},   {"--accum_count 4", "--optimizer-delay"}};
+      {"--train_steps 100000", "--after 100000u"},   {"--accum_count 4", "--optimizer-delay"},
+      {"--coverage_attn", "docs/attention.md"},      {"--dynamic_dict", "--copy"}};
   for (const auto& [words, name] : called) {
     const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " " + words));
     EXPECT_EQ(answer.outcome(), refused) << words;
@@ -341,6 +345,7 @@ TEST(SockeyesOptions, SayWhatTheyAreCalledHere) {
                                                         {"--transformer-model-size 512", "--dim-emb"},
                                                         {"--initial-learning-rate 0.1", "--learn-rate"},
                                                         {"--decode-and-evaluate 500", "--valid-metrics bleu"},
+                                                        {"--learning-rate-reduce-num-not-improved 8", "--lr-decay X"},
                                                         {"--device-id 0", "--devices"}};
   for (const auto& [words, name] : called) {
     const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " " + words));
