@@ -223,9 +223,25 @@ void check_rate_decay(const TrainOptions& o, Findings& findings) {
 }
 
 void warn_without_decay(const TrainOptions& o, const Given& given) {
-  if (o.decays()) return;
   for (const char* option : {"lr-decay-strategy", "lr-decay-start", "lr-decay-freq", "lr-decay-reset-optimizer"})
-    if (given.changed(option)) log_warning("--{} has no effect without --lr-decay", option);
+    if (!o.decays() && given.changed(option)) log_warning("--{} has no effect without --lr-decay", option);
+  if (o.decays() && o.decay_strategy != DecayStrategy::batches && given.changed("lr-decay-freq"))
+    log_warning("--lr-decay-freq has no effect with --lr-decay-strategy {}: it is for batches",
+                name_of(o.decay_strategy));
+}
+
+void warn_without_links(const TrainOptions& o, const Given& given) {
+  if (o.guided_alignment.empty() && given.changed("guided-alignment-weight"))
+    log_warning("--guided-alignment-weight has no effect without --guided-alignment");
+}
+
+// A learning rate that falls when validation stalls counts the same validations.
+void warn_without_stopping(const TrainOptions& o, const Given& given) {
+  const bool decays_when_stalled =
+      o.decays() && (o.decay_strategy == DecayStrategy::stalled || o.decay_strategy == DecayStrategy::epoch_stalled);
+  if (o.valid_sets.empty() || o.early_stopping > 0 || decays_when_stalled) return;
+  for (const char* option : {"early-stopping-on", "early-stopping-epsilon", "valid-reset-stalled"})
+    if (given.changed(option)) log_warning("--{} has no effect with --early-stopping 0", option);
 }
 
 // A metric may be given twice, also by another name.
@@ -330,9 +346,12 @@ void check_train(TrainOptions& o, const Given& given, Findings& findings) {
   findings.attempt([&] { check_precision(o); });
   check_valid_script(o, findings);
   findings.attempt([&] { require_tokenizer_without_model("valid-tokenize", o.valid_tokenize); });
-  if (findings.empty()) warn_without_validation(o, given);
-  if (findings.empty()) warn_without_decay(o, given);
-  if (findings.empty()) warn_of_unused_tokenizer(o);
+  if (!findings.empty()) return;
+  warn_without_validation(o, given);
+  warn_without_stopping(o, given);
+  warn_without_decay(o, given);
+  warn_without_links(o, given);
+  warn_of_unused_tokenizer(o);
 }
 
 }  // namespace dragoman

@@ -83,11 +83,19 @@ void warn_of_long_warmup(const TrainingSetup& setup, double updates_an_epoch) {
     if (end.unit == Frequency::updates) last = std::min(last, double(end.count));
     if (end.unit == Frequency::epochs) last = std::min(last, double(end.count) * updates_an_epoch);
   }
-  if (last >= warmup) return;
-  log_warning(
-      "the run ends after about {} updates, within the {} of --lr-warmup: the learning rate never rises to its full "
-      "value; lower --lr-warmup, to about {}",
-      grouped(int64_t(last)), grouped(setup.optimizer.warmup), grouped(std::max(int64_t{1}, int64_t(last / 20))));
+  if (last >= 2 * warmup) return;
+  const std::string updates = grouped(int64_t(last)), of_warmup = grouped(setup.optimizer.warmup);
+  const std::string better = grouped(std::max(int64_t{1}, int64_t(last / 20)));
+  if (last < warmup)
+    log_warning(
+        "the run ends after about {} updates, within the {} of --lr-warmup: the learning rate never rises to its full "
+        "value; lower --lr-warmup, to about {}",
+        updates, of_warmup, better);
+  else
+    log_warning(
+        "the run ends after about {} updates, and the learning rate rises in {} of them, more than half; lower "
+        "--lr-warmup, to about {}",
+        updates, of_warmup, better);
 }
 
 MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Corpus& corpus, Communicator& ranks) {

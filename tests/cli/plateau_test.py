@@ -76,8 +76,18 @@ class Plateau(InFolder):
     def test_has_options_that_need_each_other(self):
         for said, options in (
                 ("--lr-decay-strategy has no effect without --lr-decay", "--lr-decay-strategy epoch"),
-                ("--lr-decay-freq has no effect without --lr-decay", "--lr-decay 1 --lr-decay-freq 10u")):
+                ("--lr-decay-freq has no effect without --lr-decay", "--lr-decay 1 --lr-decay-freq 10u"),
+                ("--lr-decay-freq has no effect with --lr-decay-strategy epoch",
+                 "--lr-decay 0.5 --lr-decay-strategy epoch --lr-decay-start 3 --lr-decay-freq 10u"),
+                ("--guided-alignment-weight has no effect without --guided-alignment", "--guided-alignment-weight 1"),
+                ("--early-stopping-epsilon has no effect with --early-stopping 0",
+                 "--early-stopping 0 --early-stopping-epsilon 1"),
+                ("--early-stopping-on has no effect with --early-stopping 0",
+                 "--early-stopping 0 --early-stopping-on all")):
             self.assertIn(said, self.train("unused", f"{options} --no-reload --after 1u"))
+        self.assertNotIn("no effect", self.train("used", f"{DECAY} --early-stopping-on all --after 1u"))
+        self.assertNotIn("no effect", self.train("used", "--lr-decay-freq 50000 --guided-alignment-weight 0.1 "
+                                                         "--early-stopping-epsilon 0 --no-reload --after 1u"))
 
 
 if __name__ == "__main__":

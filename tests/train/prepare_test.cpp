@@ -99,7 +99,10 @@ TEST(LongWarmup, IsWarnedOfWhereTheUpdatesAreKnown) {
       HasSubstr("the run ends after about 20 updates, within the 30 of --lr-warmup: the learning rate never rises "
                 "to its full value; lower --lr-warmup, to about 1"));
   EXPECT_THAT(said({{1, Frequency::epochs}}), HasSubstr("within the 30 of --lr-warmup"));
-  for (const Frequency enough : {Frequency{30, Frequency::updates}, Frequency{2, Frequency::epochs},
+  EXPECT_THAT(said({{59, Frequency::updates}}),
+              HasSubstr("the run ends after about 59 updates, and the learning rate rises in 30 of them, more than "
+                        "half; lower --lr-warmup, to about 2"));
+  for (const Frequency enough : {Frequency{60, Frequency::updates}, Frequency{4, Frequency::epochs},
                                  Frequency{9, Frequency::target_tokens}, Frequency{0, Frequency::updates}})
     EXPECT_THAT(said({enough}), Not(HasSubstr("--lr-warmup"))) << enough.count;
 }
