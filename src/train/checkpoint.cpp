@@ -227,16 +227,18 @@ int gradient_shards_of(const std::string& state_path) {
 }
 
 void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config) {
-  // What this option decides has no name of its own.
-  const bool guided = stored.alignment.heads > 0;
+  // What --guided-alignment decides has no name of its own. Without it, its layer is often left out, too.
+  const bool guided = stored.alignment.heads > 0, other_guidance = stored.alignment.heads != config.alignment.heads;
   ModelConfig alike = config;
-  alike.alignment.heads = stored.alignment.heads;
-  if (stored.alignment.heads != config.alignment.heads && differences(stored, alike).empty())
+  alike.alignment = stored.alignment;
+  if (other_guidance && differences(stored, alike).empty())
     throw Error(fmt::format("{} was trained {} --guided-alignment", path, guided ? "with" : "without"),
                 guided ? "give it again, or start another --model with this one as --pretrained-model"
                        : "leave it out, or start another --model with this one as --pretrained-model");
   std::string list;  // "--dim-emb is 128, here 256"
-  for (const auto& [member, name, theirs, ours] : differences(stored, config))
+  if (other_guidance) list = fmt::format("it was trained {} --guided-alignment", guided ? "with" : "without");
+  alike.alignment.layer = config.alignment.layer;
+  for (const auto& [member, name, theirs, ours] : differences(stored, alike))
     list += fmt::format("{}{} is {}, here {}", list.empty() ? "" : "; ", name, theirs, ours);
   if (!list.empty())
     throw Error(fmt::format("{} belongs to another model: {}", path, list),

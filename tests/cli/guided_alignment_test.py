@@ -126,12 +126,17 @@ class GuidedAlignment(unittest.TestCase):
     def test_a_run_that_resumes_needs_its_links(self):
         self.train("again", "--guided-alignment links --after 2u")
         self.train("without", "--after 2u")
+        self.train("layer", "--guided-alignment links --transformer-guided-alignment-layer 1 --after 2u")
         for model, more, message in (("again", "", "was trained with --guided-alignment\n  hint: give it again"),
                                      ("without", "--guided-alignment links",
-                                      "was trained without --guided-alignment\n  hint: leave it out")):
+                                      "was trained without --guided-alignment\n  hint: leave it out"),
+                                     ("layer", "", "was trained with --guided-alignment\n  hint: give it again"),
+                                     ("layer", "--dec-depth 3",
+                                      "it was trained with --guided-alignment; --dec-depth is 2, here 3;")):
             done = self.run_command(f"train {TEXT} -m {model}.safetensors {SMALL} --after 3u {more}")
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
+            self.assertNotIn("alignment_heads", done.stderr)
 
     def test_bad_links_are_errors(self):
         lines = (self.folder / "links").read_text().splitlines()
