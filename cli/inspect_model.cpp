@@ -42,6 +42,13 @@ std::string attention_in_words(const ModelConfig& c) {
   return text;
 }
 
+std::string alignments_in_words(const AlignmentConfig& a, int decoder_layers) {
+  const std::string heads = a.heads == 0   ? "all heads"
+                            : a.heads == 1 ? "the first head"
+                                           : fmt::format("the first {} heads", a.heads);
+  return fmt::format("of {} of decoder layer {}", heads, a.layer_of(decoder_layers) + 1);
+}
+
 std::string_view norm_kind_in_words(NormKind kind) {
   switch (kind) {
     case NormKind::layer:
@@ -81,6 +88,8 @@ void add_transformer(FactPage& page, const ModelConfig& c) {
   page.fact("positions", c.positions == Positions::learned ? fmt::format("learned, up to {}", grouped(c.max_positions))
                                                            : std::string(name_of(c.positions)));
   page.fact("attention", attention_in_words(c));
+  if (c.alignment.layer > 0 || c.alignment.heads > 0)
+    page.fact("alignments", alignments_in_words(c.alignment, c.decoder_layers));
   page.fact("decoder layers", autoregression_in_words(c));
   page.fact("embeddings", embeddings_in_words(c));
   page.fact("dropout", fmt::format("{}; attention {}, activation {}, embedding {}", c.dropout.sublayer,

@@ -74,6 +74,17 @@ TEST_F(InspectCommand, DescribesAModelInWords) {
     EXPECT_THAT(page, HasSubstr(words));
 }
 
+TEST_F(InspectCommand, SaysWhichHeadsGiveAlignments) {
+  ModelConfig config = toy_config();
+  const auto page = [&] { return output_of({.model = save_toy_model(folder / "m", 1, config)}); };
+  EXPECT_THAT(page(), testing::Not(HasSubstr("alignments")));
+  config.decoder_layers = 3;
+  config.alignment.heads = 1;
+  EXPECT_THAT(page(), HasSubstr("of the first head of decoder layer 3\n"));
+  config.alignment = {.layer = 2, .heads = 0};
+  EXPECT_THAT(page(), HasSubstr("of all heads of decoder layer 2\n"));
+}
+
 TEST_F(InspectCommand, RecognisesATrainingStateAndNamesItsModel) {
   write_safetensors(folder / "m.state.safetensors", {},
                     {{"format", "dragoman-state"}, {"version", "2"}, {"progress", R"({"updates":1200,"epoch":0})"}});
