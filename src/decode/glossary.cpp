@@ -12,6 +12,7 @@
 #include "base/line_reader.h"
 #include "base/utf8.h"
 #include "text/characters.h"
+#include "text/composed_text.h"
 
 namespace dragoman {
 namespace {
@@ -110,7 +111,7 @@ void Glossary::add(Terms& terms, std::string_view source, std::string_view trans
   if (phrase.empty() || std::ranges::find(phrase, target_.unk()) != phrase.end())
     throw Error(fmt::format("{}: '{}' has characters that the model's vocabulary lacks", where, translation),
                 "the model cannot write this translation: leave the term out");
-  const std::string key(source);
+  const std::string key(ComposedText(source).text());
   const auto found = terms.find(key);
   if (found == terms.end()) {
     terms.emplace(key, Term{key, std::move(phrase), line});
@@ -137,8 +138,10 @@ const Glossary::Term* Glossary::longest(std::string_view text, const std::string
   return term == terms->second.end() ? nullptr : &*term;
 }
 
-std::vector<Glossary::Found> Glossary::find(std::string_view text, const Glossary* further) const {
+std::vector<Glossary::Found> Glossary::find(std::string_view original, const Glossary* further) const {
   std::vector<Found> found;
+  const ComposedText composed(original);
+  const std::string_view text = composed.text();
   for (size_t at = 0; at < text.size();) {
     const size_t begin = std::exchange(at, next_boundary(text, at));
     const std::string word(text.substr(begin, at - begin));
@@ -146,7 +149,7 @@ std::vector<Glossary::Found> Glossary::find(std::string_view text, const Glossar
     const Term* other = further ? further->longest(text.substr(begin), word) : nullptr;
     if (other && (!term || other->source.size() > term->source.size())) term = other;
     if (!term) continue;
-    found.push_back({begin, &term->phrase});
+    found.push_back({composed.in_original(begin), &term->phrase});
     at = begin + term->source.size();
   }
   return found;

@@ -30,10 +30,10 @@ class Glossary {
     const Phrase* phrase;  // of the translation; valid as long as the glossary
   };
   /// The terms in a text from left to right, of those that begin at the same character the longest. They do not
-  /// overlap. Terms are compared byte by byte, and must be whole words: no letter, digit or mark may follow or precede
-  /// within the word, but in writing without spaces a term may begin and end at any character. With `further`, its
-  /// terms count too, but for a term of both this glossary's translation.
-  std::vector<Found> find(std::string_view text, const Glossary* further = nullptr) const;
+  /// overlap. Terms are compared character by character (é is one, however it is written), and must be whole words: no
+  /// letter, digit or mark may follow or precede within the word, but in writing without spaces a term may begin and
+  /// end at any character. With `further`, its terms count too, but for a term of both this glossary's translation.
+  std::vector<Found> find(std::string_view original, const Glossary* further = nullptr) const;
 
   bool empty() const { return by_first_word_.empty(); }
   /// Whether its phrases are pieces of this vocabulary.
@@ -41,7 +41,7 @@ class Glossary {
 
  private:
   struct Term {
-    std::string source;
+    std::string source;  // composed
     Phrase phrase;
     int64_t line;  // of the file; 0: none
   };

@@ -48,6 +48,19 @@ TEST_F(Glossaries, FindTermsThatAreWholeWords) {
   EXPECT_THAT(found(terms, "à l'école des écoles"), ElementsAre("Schule"));
 }
 
+// é is U+00E9, or e and U+0301.
+TEST_F(Glossaries, FindTermsHoweverTheirCharactersAreComposed) {
+  for (const char* term : {"\u00E9cole\tSchule\n", "e\u0301cole\tSchule\n"})
+    for (const char* text : {"à l'\u00E9cole", "à l'e\u0301cole", "a\u0300 l'e\u0301cole"})
+      EXPECT_THAT(found(term, text), ElementsAre("Schule")) << term << text;
+  const Glossary glossary = of("école\tSchule\n");
+  const std::string text = "a\u0300 l'e\u0301cole, e\u0301cole";
+  std::vector<size_t> begins;
+  for (const auto& term : glossary.find(text)) begins.push_back(term.begin);
+  EXPECT_THAT(begins, ElementsAre(text.find("e\u0301"), text.rfind("e\u0301")));
+  EXPECT_THAT(complaint("\u00E9\ta\ne\u0301\tb\n"), HasSubstr("has another translation in line 1"));
+}
+
 TEST_F(Glossaries, NeedNoSpacesInWritingWithoutThem) {
   const std::string terms = "北京\tPeking\n東京\tTokio\n東京都\tTokio Stadt\nกรุง\tStadt\n";
   EXPECT_THAT(found(terms, "我住在北京市。"), ElementsAre("Peking"));
