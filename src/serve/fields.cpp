@@ -88,6 +88,8 @@ json of_body(const HttpRequest& request) {
 
 json fields_of(const HttpRequest& request) {
   json fields = of_body(request);
+  // Clients send null for what they have no value for.
+  std::erase_if(fields.get_ref<json::object_t&>(), [](const auto& field) { return field.second.is_null(); });
   const json in_query = of_form(request.query);
   for (const auto& [name, value] : in_query.items())
     if (!fields.contains(name)) fields[name] = value;

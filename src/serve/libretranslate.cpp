@@ -16,13 +16,6 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-// Clients send null for what they have no value for.
-json parameters_of(const HttpRequest& request) {
-  json fields = fields_of(request);
-  std::erase_if(fields.get_ref<json::object_t&>(), [](const auto& field) { return field.second.is_null(); });
-  return fields;
-}
-
 std::string text_field(const json& fields, const char* name) {
   const auto found = fields.find(name);
   if (found == fields.end()) refuse(400, "Invalid request: missing {} parameter", name);
@@ -89,7 +82,7 @@ ordered_json answer_of(const std::vector<TextResult>& results, bool several, boo
 }
 
 void translate_request(Service& service, const std::shared_ptr<Exchange>& exchange) {
-  const json fields = parameters_of(exchange->request());
+  const json fields = fields_of(exchange->request());
   service.require_key(exchange->request(), key_in(fields));
   TextJob job{.texts = texts_in(fields), .search = service.options()};
   const std::string source = text_field(fields, "source"), target = text_field(fields, "target");
@@ -135,7 +128,7 @@ void list_languages(Service& service, const std::shared_ptr<Exchange>& exchange)
 }
 
 void detect(Service& service, const std::shared_ptr<Exchange>& exchange) {
-  const json fields = parameters_of(exchange->request());
+  const json fields = fields_of(exchange->request());
   service.require_key(exchange->request(), key_in(fields));
   const auto texts = texts_in(fields);
   service.take_characters(texts);

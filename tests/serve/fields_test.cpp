@@ -25,6 +25,7 @@ TEST(Fields, AreThoseOfAFormOrOfJson) {
   EXPECT_EQ(fields_of(request("application/json; charset=utf-8", R"({"q":["a","b"]})")), json({{"q", {"a", "b"}}}));
   EXPECT_EQ(fields_of(request("", R"({"q":1})")), json({{"q", 1}}));
   EXPECT_EQ(fields_of(request("", "")), json::object());
+  EXPECT_EQ(fields_of(request("", R"({"q":1,"source":null})")), json({{"q", 1}}));
 }
 
 TEST(Fields, HaveAMediaTypeWhateverItsCaseAndParameters) {

@@ -37,6 +37,11 @@ class OwnApi(Served):
             found = self.translate(text="\n".join(LINES[:5]), **options)["translations"]
             self.assertEqual([t["text"] for t in found], ["\n".join(translated(LINES[:5], *words))], options)
 
+    def test_takes_null_for_what_is_not_given(self):
+        nothing = dict.fromkeys(("source", "target", "glossary", "beam_size", "prefix", "sampling", "stream"))
+        self.assertEqual(self.translate(text=LINES[0], **nothing), self.translate(text=LINES[0]))
+        self.assertIn("text is missing", self.translate(400, text=None)["error"])
+
     def test_begins_with_a_prefix(self):
         found = self.translate(text=LINES[0], prefix="das car")["translations"][0]["text"]
         self.assertEqual([found], translated([f"{LINES[0]}\tdas car"], "--force-decode"))
