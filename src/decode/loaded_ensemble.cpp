@@ -33,11 +33,20 @@ LoadedModel load_one(const std::string& path, const EnsembleOptions& options, co
   fail("unknown precision {}", name_of(options.precision));
 }
 
+std::string first_difference(const Vocabulary& a, const Vocabulary& b) {
+  const int both = std::min(a.size(), b.size());
+  for (int id = 0; id < both; ++id)
+    if (a.piece(id) != b.piece(id))
+      return fmt::format("the first that differs has id {}: '{}' and '{}'", id, a.piece(id), b.piece(id));
+  return a.size() == b.size() ? "the same ones, with other scores or another normalization"
+                              : fmt::format("the first {} are the same", both);
+}
+
 void require_same(const char* side, const Vocabulary& a, const std::string& a_model, const Vocabulary& b,
                   const std::string& b_model) {
   if (a.bytes() == b.bytes()) return;
-  throw Error(fmt::format("{} and {} cannot translate together: their {} vocabularies differ ({} and {} pieces)",
-                          a_model, b_model, side, a.size(), b.size()),
+  throw Error(fmt::format("{} and {} cannot translate together: their {} vocabularies differ ({} and {} pieces; {})",
+                          a_model, b_model, side, a.size(), b.size(), first_difference(a, b)),
               "train the models of an ensemble with the same --vocabs");
 }
 

@@ -63,7 +63,7 @@ PROVOKED = {
     "--model …: its largest file, of … KiB, exceeds the limit on file sizes, … KiB": f"{TRAIN} -m new",
     "… belongs to another model: …": f"{TRAIN} -m m --dim-emb 16 --after 2u",
     "… was trained … --guided-alignment": f"{TRAIN} -m m --guided-alignment s --after 2u",
-    "… and … cannot translate together: their … vocabularies differ (… and … pieces)": "translate -m m other",
+    "… and … cannot translate together: their … vocabularies differ (… and … pieces; …)": "translate -m m other",
     "… is a safetensors file, but not a dragoman shortlist": "translate -m m --shortlist m",
     "… is a shortlist of version …, this dragoman reads …": "translate -m m --shortlist list.newer",
     "… was made for another … vocabulary than the model's (checksum …, expected …)":
