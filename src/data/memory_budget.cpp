@@ -9,15 +9,18 @@
 namespace dragoman {
 namespace {
 
-std::string mebibytes(int64_t bytes) { return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20)); }
+std::string size_in_words(int64_t bytes) {
+  const bool small = bytes < 1 << 20;
+  return fmt::format("{:.1f} {}", double(bytes) / (small ? 1 << 10 : 1 << 20), small ? "KiB" : "MiB");
+}
 
 void move_to_file(Corpus& corpus, double share) {
   const auto current = double(corpus.pairs.record_bytes());
   const auto all = int64_t(share > 0 ? current / share : current);
   const std::string& folder = corpus.files.tempdir;
   if (const int64_t available = free_space_in(folder); all > available)
-    throw Error(fmt::format("--tempdir {} has {} free, the encoded text needs about {}", folder, mebibytes(available),
-                            mebibytes(all)),
+    throw Error(fmt::format("--tempdir {} has {} free, the encoded text needs about {}", folder,
+                            size_in_words(available), size_in_words(all)),
                 "free some space (df -h), name a folder on another disk, or raise --ram");
   corpus.pairs.move_to_file(folder);
 }
@@ -28,10 +31,11 @@ void MemoryBudget::keep(Corpus& corpus, double planned, double share) {
   planned_ += planned;
   if (!fits(corpus) && !corpus.pairs.in_file()) move_to_file(corpus, share);
   if (fits(corpus)) return;
-  throw Error(fmt::format("--ram {} is too little: the lengths and order of {} pairs alone take {}",
-                          to_string(MemorySize{corpus.files.ram}), grouped(corpus.size()), mebibytes(needed(corpus))),
-              "raise it to at least 13 bytes per pair, 2 more with --guided-alignment, or 22 with "
-              "--sentencepiece-alphas, and 8 more per further process of the machine");
+  throw Error(
+      fmt::format("--ram {} is too little: the lengths and order of {} pairs alone take {}",
+                  to_string(MemorySize{corpus.files.ram}), grouped(corpus.size()), size_in_words(needed(corpus))),
+      "raise it to at least 13 bytes per pair, 2 more with --guided-alignment, or 22 with "
+      "--sentencepiece-alphas, and 8 more per further process of the machine");
 }
 
 int64_t MemoryBudget::needed(const Corpus& corpus) const {

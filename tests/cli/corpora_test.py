@@ -181,9 +181,9 @@ class LimitedMemory(WithText):
 
     def test_that_is_too_little_is_an_error(self):
         train = "train -t s t -v v v -m new "
-        self.assertIn("--ram 0.25K is too little: the lengths and order of 36 pairs alone take 0.0 MiB",
+        self.assertIn("--ram 0.25K is too little: the lengths and order of 36 pairs alone take 0.4 KiB",
                       self.fails(train + "--ram 0.25K"))
-        self.assertIn("--tempdir /proc has 0.0 MiB free", self.fails(train + "--ram 3K --tempdir /proc"))
+        self.assertIn("--tempdir /proc has 0.0 KiB free", self.fails(train + "--ram 3K --tempdir /proc"))
         self.assertIn("--ram: '512' is not an amount of memory", self.fails(train + "--ram 512"))
 
 
