@@ -46,8 +46,11 @@ void* open_library(const std::string& file) {
   if (reason.find(cublas_lt) != std::string::npos && load_cublas_lt())
     library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    throw Error(fmt::format("cannot load {}: {}", file, reason),
-                fmt::format("libcuda.so.1 comes with NVIDIA's driver, {} with CUDA 13 or PyTorch", cublas_lt));
+    throw Error(
+        fmt::format("cannot load {}: {}", file, reason),
+        fmt::format("libcuda.so.1 comes with NVIDIA's driver, {} with CUDA 13 or PyTorch; without --devices, the "
+                    "CPU computes",
+                    cublas_lt));
   return library;
 }
 

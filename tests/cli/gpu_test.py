@@ -328,7 +328,7 @@ class Choosing(Gpu):
         library.write_bytes(whole.replace(build, b"0" * 16))
         self.fails(["another build"], self.command + "0", program="broken")
         library.write_bytes(b"no library")
-        self.fails(["cannot load", "libdragoman_cuda.so"], self.command + "0", program="broken")
+        self.fails(["cannot load", "libdragoman_cuda.so", "without --devices, the CPU computes"], self.command + "0", program="broken")
 
 
 if __name__ == "__main__":
