@@ -47,10 +47,13 @@ class LineReader {
   /// Waits until `next` returns without blocking; false if stopped before that.
   bool wait(const std::stop_token& stop);
 
+  bool ended() const { return at_end_ && begin_ == end_; }  // `next` would return false; known after wait() or ready()
+
   /// Fraction of a regular file returned so far, 0…1; -1 for pipes and the like.
   double share() const;
 
-  int64_t lines() const { return lines_; }  // started so far: the 1-based number of the current line
+  bool is_regular() const { return file_->is_regular(); }  // a file on disk, not a pipe, terminal or device
+  int64_t lines() const { return lines_; }                 // started so far: the 1-based number of the current line
   int64_t invalid_lines() const { return invalid_lines_; }
   const std::string& name() const { return file_->name(); }  // the path, or "stdin"
 

@@ -244,8 +244,13 @@ Batch assemble(const Corpus& corpus, const PlannedPairs& planned) {
     if (corpus.pairs.weighted()) weights.push_back(pair.weight);
     if (corpus.pairs.linked()) links.push_back(std::move(pair.links));
   }
-  return {source.take(),      target.take(),    std::move(lines),
-          std::move(weights), std::move(links), corpus.files.links_weight};
+  return {source.take(),
+          target.take(),
+          std::move(lines),
+          std::move(weights),
+          std::move(links),
+          corpus.files.links_weight,
+          corpus.pairs.mean_weight()};
 }
 
 }  // namespace dragoman

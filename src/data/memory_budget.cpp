@@ -35,7 +35,7 @@ void MemoryBudget::keep(Corpus& corpus, double planned, double share) {
       fmt::format("--ram {} is too little: the lengths and order of {} pairs alone take {}",
                   to_string(MemorySize{corpus.files.ram}), grouped(corpus.size()), size_in_words(needed(corpus))),
       "raise it to at least 13 bytes per pair, 2 more with --guided-alignment, or 22 with "
-      "--sentencepiece-alphas, and 8 more per further process of the machine");
+      "--sentencepiece-alphas or --stream, and 8 more per further process of the machine");
 }
 
 int64_t MemoryBudget::needed(const Corpus& corpus) const {

@@ -31,6 +31,14 @@ std::vector<int32_t> line_lengths(const std::string& path) {
   return lengths;
 }
 
+// The number of lines, for a message. Those that a pipe still has may never come.
+std::string lines_in(LineReader& file) {
+  std::string line;
+  if (file.is_regular())
+    while (file.next(line)) {}
+  return (file.ready() && file.ended() ? "" : "at least ") + grouped(file.lines());
+}
+
 // The number of a column, if that is what is given in the place of files.
 std::optional<int> column_in(const std::vector<TextPair>& corpora, const std::vector<std::string>& files) {
   constexpr size_t most_digits = 3;
@@ -170,19 +178,28 @@ bool ParallelReader::next(std::array<std::string, 2>& pair) {
       ++lines_;
       return true;
     }
-    require_end_of_weights_and_links(corpus);
-    ends_.push_back(lines_);
+    finish(corpus);
   }
   return false;
 }
 
+void ParallelReader::finish(Corpus& corpus) {
+  require_end_of_weights_and_links(corpus);
+  ends_.push_back(lines_);
+}
+
 bool ParallelReader::wait(const std::stop_token& stop) {
-  if (current_ == corpora_.size()) return true;
-  Corpus& corpus = corpora_[current_];
-  if (corpus.sides.empty()) open(corpus);
   const auto has_line = [&](LineReader& file) { return file.wait(stop); };
-  return std::ranges::all_of(corpus.sides, has_line) && (!corpus.weights || has_line(*corpus.weights)) &&
-         (!corpus.links || has_line(*corpus.links));
+  for (; current_ < corpora_.size(); ++current_) {
+    Corpus& corpus = corpora_[current_];
+    if (corpus.sides.empty()) open(corpus);
+    if (!std::ranges::all_of(corpus.sides, has_line) || (corpus.weights && !has_line(*corpus.weights)) ||
+        (corpus.links && !has_line(*corpus.links)))
+      return false;
+    if (!std::ranges::all_of(corpus.sides, &LineReader::ended)) return true;
+    finish(corpus);
+  }
+  return true;
 }
 
 bool ParallelReader::read(Corpus& corpus, std::array<std::string, 2>& pair) {
@@ -246,35 +263,26 @@ void ParallelReader::require_end_of_weights_and_links(Corpus& corpus) {
 }
 
 void ParallelReader::fail_unlinked(Corpus& corpus) {
-  std::string line;
-  for (LineReader* file : {&*corpus.links, &corpus.sides[0]})
-    while (file->next(line)) {}
   fail("{} has {} lines, {} has {}; --guided-alignment needs a line of links for each", corpus.links->name(),
-       grouped(corpus.links->lines()), corpus.sides[0].name(), grouped(corpus.sides[0].lines()));
+       lines_in(*corpus.links), corpus.sides[0].name(), lines_in(corpus.sides[0]));
 }
 
 void ParallelReader::fail_unweighted(Corpus& corpus) {
-  std::string line;
-  for (LineReader* file : {&*corpus.weights, &corpus.sides[0]})
-    while (file->next(line)) {}
   fail("{} has {} lines, {} has {}; --data-weighting needs one weight per line", corpus.weights->name(),
-       grouped(corpus.weights->lines()), corpus.sides[0].name(), grouped(corpus.sides[0].lines()));
+       lines_in(*corpus.weights), corpus.sides[0].name(), lines_in(corpus.sides[0]));
 }
 
 void ParallelReader::count_invalid(int side) {
   if (invalid_[side].lines++ == 0) invalid_[side].first = lines_ + 1;
 }
 
-// Reads both files again to find the line without a partner; a pipe can only be counted.
+// Reads both files again to find the line without a partner.
 void ParallelReader::fail_unpaired(Corpus& corpus) {
   const auto& paths = corpus.text.paths;
   if (bytes_of(paths[0]) >= 0 && bytes_of(paths[1]) >= 0)
     require_paired(paths, {line_lengths(paths[0]), line_lengths(paths[1])});
-  std::string line;
-  for (LineReader& side : corpus.sides)
-    while (side.next(line)) {}
-  fail("{} has {} lines, {} has {}, expected the same number", corpus.sides[0].name(), grouped(corpus.sides[0].lines()),
-       corpus.sides[1].name(), grouped(corpus.sides[1].lines()));
+  fail("{} has {} lines, {} has {}, expected the same number", corpus.sides[0].name(), lines_in(corpus.sides[0]),
+       corpus.sides[1].name(), lines_in(corpus.sides[1]));
 }
 
 double ParallelReader::share() const {

@@ -99,6 +99,7 @@ class ParallelReader {
   void read_weight(Corpus& corpus);
   void read_links(Corpus& corpus);
   void take_weight(std::string_view number, const LineReader& file);
+  void finish(Corpus& corpus);
   static void require_end_of_weights_and_links(Corpus& corpus);
   void count_invalid(int side);
   [[noreturn]] static void fail_unpaired(Corpus& corpus);

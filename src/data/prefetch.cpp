@@ -8,11 +8,6 @@
 #include "base/new_thread.h"
 
 namespace dragoman {
-namespace {
-
-constexpr size_t batches_ahead = 8;
-
-}  // namespace
 
 BatchStream::BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions& options, uint64_t seed,
                          Position start)
@@ -29,13 +24,22 @@ BatchStream::BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions
   thread_ = new_thread([&] { return std::jthread(work); });
 }
 
-bool BatchStream::more(const std::atomic<bool>& stop) {
-  constexpr auto between_looks = std::chrono::milliseconds(100);
+BatchStream::Wait BatchStream::wait_for(int64_t batches) {
+  constexpr auto longest = std::chrono::milliseconds(100);
   std::unique_lock lock(mutex_);
-  const auto known = [&] { return !ready_.empty() || failure_ || text_ended_; };
-  while (!changed_.wait_for(lock, between_looks, known))
-    if (stop) return false;
-  return !ready_.empty() || failure_;
+  if (wanted_ < size_t(batches)) {
+    wanted_ = size_t(batches);
+    changed_.notify_all();
+  }
+  const auto known = [&] { return ready_.size() >= size_t(batches) || failure_ || text_ended_; };
+  if (!changed_.wait_for(lock, longest, known)) return Wait::too_long;
+  if (ready_.size() < size_t(batches) && failure_) fail_as_thread();
+  return ready_.empty() ? Wait::ended : Wait::over;
+}
+
+bool BatchStream::ended() {
+  const std::lock_guard lock(mutex_);
+  return ready_.empty() && text_ended_;
 }
 
 Batch BatchStream::next() {
@@ -43,8 +47,7 @@ Batch BatchStream::next() {
   changed_.wait(lock, [&] { return !ready_.empty() || failure_ || text_ended_; });
   if (ready_.empty()) {
     invariant(failure_ != nullptr, "the text has ended: no batch is left");
-    failed_ = true;
-    std::rethrow_exception(failure_);
+    fail_as_thread();
   }
   Ready ready = std::move(ready_.front());
   ready_.pop_front();
@@ -52,6 +55,11 @@ Batch BatchStream::next() {
   position_ = ready.position;
   epoch_ended_ = ready.epoch_ended;
   return std::move(ready.batch);
+}
+
+void BatchStream::fail_as_thread() {
+  failed_ = true;
+  std::rethrow_exception(failure_);
 }
 
 void BatchStream::produce(std::stop_token stop, std::shared_ptr<const Corpus> corpus, Position start) {
@@ -95,7 +103,7 @@ BatchStream::Coming BatchStream::prepare(std::stop_token stop, std::shared_ptr<c
 // Waits until there is room for another batch. False if stopped.
 bool BatchStream::push(std::stop_token stop, Ready ready) {
   std::unique_lock lock(mutex_);
-  if (!changed_.wait(lock, stop, [&] { return ready_.size() < batches_ahead; })) return false;
+  if (!changed_.wait(lock, stop, [&] { return ready_.size() < wanted_; })) return false;
   ready_.push_back(std::move(ready));
   changed_.notify_all();
   return true;

@@ -1,5 +1,4 @@
 #pragma once
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -30,9 +29,10 @@ class BatchStream {
  public:
   BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions& options, uint64_t seed, Position start = {});
 
-  /// Waits until a batch is ready; false if none will come, because the text was a stream and has ended, or none had
-  /// come when `stop` was set.
-  bool more(const std::atomic<bool>& stop);
+  enum class Wait { over, ended, too_long };
+  /// Waits until so many batches are ready, or all that are left of a text stream: `over`, or `ended` if none is left.
+  /// `too_long`: not within a tenth of a second. Throws as next() does if they cannot come.
+  Wait wait_for(int64_t batches);
 
   /// The next batch, of which there must be one. Waits until it is ready. If the thread has failed, this and every
   /// later call throw its exception.
@@ -40,7 +40,8 @@ class BatchStream {
 
   Position position() const { return position_; }    // after the last batch
   bool epoch_ended() const { return epoch_ended_; }  // whether the last batch ended its epoch
-  bool failed() const { return failed_; }            // whether next() has thrown
+  bool failed() const { return failed_; }            // whether next() or wait_for() has thrown
+  bool ended();                                      // whether the text was a stream of which no batch is left
 
  private:
   struct Epoch {
@@ -55,6 +56,7 @@ class BatchStream {
   };
   using Coming = std::future<std::optional<Epoch>>;  // none after the end of a text stream
 
+  [[noreturn]] void fail_as_thread();
   void produce(std::stop_token stop, std::shared_ptr<const Corpus> corpus, Position start);
   bool produce_epoch(std::stop_token stop, const Epoch& epoch, int64_t first_batch);
   Coming prepare(std::stop_token stop, std::shared_ptr<const Corpus> corpus, int64_t epoch) const;
@@ -65,9 +67,10 @@ class BatchStream {
   Position position_;
   bool epoch_ended_ = false, failed_ = false;
 
-  std::mutex mutex_;  // guards the next four
+  std::mutex mutex_;  // guards the next five
   std::condition_variable_any changed_;
   std::deque<Ready> ready_;
+  size_t wanted_ = 8;        // of them
   bool text_ended_ = false;  // nothing more will be ready
   std::exception_ptr failure_;
 

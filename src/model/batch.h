@@ -23,7 +23,10 @@ struct Batch {
   /// (B) links that attention learns, none twice, of the tokens in source and target; empty: it learns none.
   std::vector<std::vector<TokenLink>> links = {};
   double links_weight = 0;  // of their loss
+  double mean_weight = 1;   // of the target tokens of its text
 
+  /// The weight that its target tokens have on average: their number times mean_weight.
+  double expected_weight() const { return double(target.ids.size()) * mean_weight; }
   /// The target tokens of the batch, each times the weight of its sentence.
   double target_weight() const;
   /// The target tokens that have links, each times the weight of its sentence and links_weight.

@@ -156,7 +156,12 @@ void require_state(const SafetensorsFile& file, const ModelConfig& config, bool 
 void restart_epoch(Progress& progress) {
   progress.position.batch = 0;
   progress.epoch_sentences = 0;
-  progress.stream_begin = progress.position.epoch;  // a stream is new text
+}
+
+// How a stream is cut into parts: the end of BatchOrder::options.
+std::string_view parts_in(std::string_view options) {
+  const size_t found = options.find(" --stream ");
+  return found == options.npos ? "" : options.substr(found);
 }
 
 }  // namespace
@@ -261,11 +266,13 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
   else
     run.adam.restart();
   compare_arithmetic(file, run);
-  if (!restore.corpus) return restart_epoch(run.progress);
   const std::string options = entry(file, "batches");
   const bool same_text = entry(file, "corpus") == fingerprint_text(order);
-  if (same_text && options == order.options) return;
+  if (restore.corpus && same_text && options == order.options) return;
   restart_epoch(run.progress);
+  if (!restore.corpus || !same_text || parts_in(options) != parts_in(order.options))
+    run.progress.stream_begin = run.progress.position.epoch;  // a stream is read from its beginning
+  if (!restore.corpus) return;
   log_warning("{}: resuming at the beginning of epoch {}",
               same_text ? fmt::format("the order of batches has changed from '{}' to '{}'", options, order.options)
                         : std::string("the training text or its encoding has changed"),

@@ -36,7 +36,7 @@ std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, con
                                                  Communicator& ranks) {
   CorpusFiles files = with_sampled_copies(corpus_files(setup, vocabularies));
   if (ranks.size() > 1) files.machine = std::make_shared<const MachineRanks>(ranks);
-  if (files.stream && ranks.rank() > 0 && files.machine->first() && std::ranges::count(setup.data.train_sets, "-") > 0)
+  if (files.stream && ranks.rank() > 0 && files.machine->first() && std::ranges::count(files_of(files.texts), "-") > 0)
     throw Error("--train-sets -: only the first process has stdin, and this one is on another machine",
                 "give names of files or pipes that exist on each machine, with the same text");
   auto corpus = read_corpus(files);
@@ -49,8 +49,10 @@ std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, con
   return corpus;
 }
 
-// Numbers of pieces, without the special ones around them.
-TrainedLengths longest_of(const PairStore& pairs, const SentenceFrames& frames) {
+// Numbers of pieces, without the special ones around them. What a stream still has is unknown.
+TrainedLengths longest_of(const Corpus& corpus, const SentenceFrames& frames) {
+  if (corpus.files.stream) return {};
+  const PairStore& pairs = corpus.pairs;
   TrainedLengths longest;
   for (int64_t i = 0; i < pairs.size(); ++i)
     longest = {std::max(longest.source, int(pairs.source_length(i))),
@@ -102,10 +104,10 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
       validation_(setup_, vocabularies_),
       corpus_(read_training_text(setup_, vocabularies_, ranks_)),
       plan_(resolve_settings(setup_, backend_, *corpus_, ranks_)),
-      trained_(longest_of(corpus_->pairs, frames_of(setup_.model))),
+      trained_(longest_of(*corpus_, frames_of(setup_.model))),
       order_(batch_order(*corpus_, setup_)),
       model_(initialised_model(setup_, backend_, arena_)),
-      updater_(setup_, backend_, arena_, *model_, plan_.rows, corpus_->pairs.mean_weight(), progress_, log_, ranks_) {
+      updater_(setup_, backend_, arena_, *model_, plan_.rows, progress_, log_, ranks_) {
   if (leads()) require_room();
   log_info("Model: {} parameters, {} + {} layers of dim {}", grouped(model_->parameters().count()),
            setup_.model.encoder_layers, setup_.model.decoder_layers, setup_.model.dim);
@@ -156,22 +158,18 @@ void Trainer::run() {
 bool Trainer::train(const Stopping& stopping, std::optional<BatchStream>& batches) {
   const TrainingOptions& o = setup_.training;
   const int64_t begin = progress_.updates;
-  if (!batches || !corpus_->files.stream) {
-    const auto corpus = for_epoch(corpus_, progress_.position.epoch);
-    text_ended_ = corpus == nullptr;
-    if (text_ended_) return true;
-    batches.emplace(corpus, setup_.data, o.seed, progress_.position);
-    corpus_ = corpus;
-  }
+  const bool streams = corpus_->files.stream != nullptr;
+  if (!streams) corpus_ = for_epoch(corpus_, progress_.position.epoch);
+  if (!batches || !streams) batches.emplace(corpus_, setup_.data, o.seed, progress_.position);
   Recurring display(o.disp_freq, progress_), validation(o.valid_freq, progress_), saving(o.save_freq, progress_);
   updater_.window() = {};
-  const std::atomic<bool> never = false;  // ranks stop together
   while (!ended(stopping)) {
     const DecayPoint before = decay_point();
     try {
-      if (!batches->more(ranks_.size() == 1 ? control_.stop : never)) {
-        text_ended_ = !control_.stop;
-        break;
+      if (streams && !has_text(*batches)) {
+        if (text_ended_) break;
+        pause_for_work(before, false, decide(saving.due(progress_)));
+        continue;
       }
       updater_.update(*batches);
     } catch (...) {
@@ -193,6 +191,13 @@ bool Trainer::train(const Stopping& stopping, std::optional<BatchStream>& batche
   }
   if (o.disp_freq.count > 0) report(stopping);
   return true;
+}
+
+// Whether the stream has the batches of another update. Ranks decide together, as they may have read differently far.
+bool Trainer::has_text(BatchStream& batches) {
+  const BatchStream::Wait wait = batches.wait_for(setup_.optimizer.optimizer_delay);
+  text_ended_ = least_of(ranks_, wait == BatchStream::Wait::ended) > 0;
+  return least_of(ranks_, wait == BatchStream::Wait::over) > 0;
 }
 
 // Reports the updates since the last report, if there are any.

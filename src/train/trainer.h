@@ -39,6 +39,7 @@ class Trainer {
   void begin();
   void begin_or_resume();
   bool train(const Stopping& stopping, std::optional<BatchStream>& batches);
+  bool has_text(BatchStream& batches);
   void pause_for_work(const DecayPoint& before, bool validation_due, bool saving_due);
   bool ended(const Stopping& stopping) const;
   void report(const Stopping& stopping);

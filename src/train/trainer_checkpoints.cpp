@@ -77,7 +77,8 @@ void Trainer::load() {
   if (saved_ < 0) restore = {.corpus = !o.no_restore_corpus, .optimizer = !o.no_optimizer_reload};
   load_state(state_path(o.model), run_state(), setup_.model, order_, restore);
   const auto& stream = corpus_->files.stream;
-  if (stream && saved_ < 0) stream->first_epoch = progress_.stream_begin;
+  if (stream && saved_ < 0 && stream->first_epoch != progress_.stream_begin)  // before anything else reads it
+    stream->first_epoch = progress_.stream_begin;
   progress_.stream_begin = stream ? stream->first_epoch : 0;
   if (saved_ < 0 && o.valid_reset_stalled) progress_.stalled.clear(), progress_.most_stalled = 0;
 }

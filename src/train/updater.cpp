@@ -14,12 +14,11 @@
 namespace dragoman {
 
 Updater::Updater(const TrainingSetup& setup, const Backend& backend, Arena& arena, Model& model, int64_t rows,
-                 double mean_weight, Progress& progress, RunLog& log, Communicator& ranks)
+                 Progress& progress, RunLog& log, Communicator& ranks)
     : setup_(setup),
       backend_(backend),
       arena_(arena),
       model_(model),
-      mean_weight_(mean_weight),
       ownership_(ranks, setup.training.gradient_shards, model.parameters().flat_elements(), Parameters::flat_block),
       adam_(backend, arena, model.parameters(), setup.optimizer, ownership_),
       learner_(backend, arena, model, setup, rows),
@@ -49,14 +48,15 @@ bool Updater::diverged() const {
 void Updater::update(BatchStream& batches) {
   std::vector<Batch> of_update;
   Unfinished update;
+  double expected_weight = 0;
   int64_t sentences = 0, epoch_sentences = progress_.epoch_sentences;
   std::optional<Progress::EndedEpoch> ended_epoch;
-  const std::atomic<bool> never = false;
-  for (int64_t i = 0; i < setup_.optimizer.optimizer_delay && (i == 0 || batches.more(never)); ++i) {
+  for (int64_t i = 0; i < setup_.optimizer.optimizer_delay && (i == 0 || !batches.ended()); ++i) {
     const int64_t epoch_batches = batches.position().batch + 1;
     const Batch& batch = of_update.emplace_back(batches.next());
     update.target_tokens += int64_t(batch.target.ids.size());
     update.weight += batch.target_weight();
+    expected_weight += batch.expected_weight();
     sentences += int64_t(batch.sentences.size());
     epoch_sentences += int64_t(batch.sentences.size());
     ended_epoch.reset();
@@ -71,7 +71,7 @@ void Updater::update(BatchStream& batches) {
   progress_.epoch_sentences = epoch_sentences;
   progress_.ended_epoch = ended_epoch;
   ++progress_.updates;
-  adam_.step(rate(), double(update.target_tokens) * mean_weight_ * progress_.loss_scale.value, learner_.loss());
+  adam_.step(rate(), expected_weight * progress_.loss_scale.value, learner_.loss());
   unfinished_ = update;
   if (!may_run_ahead()) finish();
 }

@@ -18,10 +18,10 @@ namespace dragoman {
 /// enqueued. The references must outlive it.
 class Updater {
  public:
-  /// Micro-batches have at most `rows` tokens per side. `mean_weight` is that of the corpus's target tokens. `progress`
-  /// counts updates, `log` receives the skipped ones. All `ranks` make the same updates together.
+  /// Micro-batches have at most `rows` tokens per side. `progress` counts updates, `log` receives the skipped ones. All
+  /// `ranks` make the same updates together.
   Updater(const TrainingSetup& setup, const Backend& backend, Arena& arena, Model& model, int64_t rows,
-          double mean_weight, Progress& progress, RunLog& log, Communicator& ranks);
+          Progress& progress, RunLog& log, Communicator& ranks);
 
   /// Forward and backward passes of --optimizer-delay batches, then Adam. At the end of a text stream there may be
   /// fewer batches, at least one.
@@ -61,7 +61,6 @@ class Updater {
   const Backend& backend_;
   Arena& arena_;
   Model& model_;
-  const double mean_weight_;
   const Ownership ownership_;
   Adam adam_;
   Learner learner_;

@@ -6,16 +6,24 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
+import time
 import unittest
+from pathlib import Path
 
 import end_to_end_test
 from end_to_end_test import SMALL, InFolder
 
 RUN = ["train", *"-v v v --cpu-threads 1".split(), *SMALL]
+
+
+def catches(process, number):
+    status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    return int(re.search(r"SigCgt:\t(\w+)", status)[1], 16) >> (number - 1) & 1
 
 
 class Stream(InFolder):
@@ -90,21 +98,34 @@ class Stream(InFolder):
               "halves")
         self.assertEqual(self.model("columns3"), self.model("columns2"))
 
-    def test_a_stop_does_not_wait_for_text(self):
-        run = subprocess.Popen([end_to_end_test.BINARY, *RUN, *"-t - --tsv --stream 60 -m stopped --disp-freq 1u".split()],
-                               cwd=self.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-                               env=os.environ | {"OMP_NUM_THREADS": "1"})
+    def stopped(self, name, *options, begun="Ep. "):
+        """What a run says that is stopped while it waits for text."""
+        run = subprocess.Popen([end_to_end_test.BINARY, *RUN, *"-t - --tsv --stream 60 --disp-freq 1u -m".split(), name,
+                                *options], cwd=self.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                               encoding="utf-8", env=os.environ | {"OMP_NUM_THREADS": "1"})
         with run:
             run.stdin.write("".join(self.lines[:70]))  # the second part is incomplete, and the pipe stays open
             run.stdin.flush()
+            log = ""
             for line in run.stderr:
-                if "Ep. 1 " in line or "Ep. 2 " in line:
+                log += line
+                if begun in line:
                     break
+            while not catches(run.pid, signal.SIGTERM):  # from the beginning of training on
+                time.sleep(0.01)
             run.send_signal(signal.SIGTERM)
-            log = run.stderr.read()
+            log += run.stderr.read()
             self.assertEqual(run.wait(timeout=60), 0, log)
-        self.assertIn("Saved stopped (update ", log)
         self.assertIn("Stopped by a signal after", log)
+        return log
+
+    def test_a_stop_does_not_wait_for_text(self):
+        self.assertIn("Saved stopped (update ", self.stopped("stopped"))
+        self.assertIn("Saved both (update ", self.stopped("both", "--processes", "2"))
+        # Before an update has all of its batches, and while skipping what the run has had.
+        self.stopped("delayed", "--optimizer-delay", "20", begun="Model: ")
+        self.train("-t", "columns.tsv", "--tsv", "--stream", "60", "-m", "skipping")
+        self.assertIn("Skipping what the run has had", self.stopped("skipping", begun="Skipping what "))
 
     def test_a_bad_line_ends_the_run_and_loses_nothing(self):
         log = self.train("-t", "-", "--tsv", "--stream", "60", "-m", "bad", text="".join(self.lines[:90]) + "bad\n",

@@ -202,6 +202,45 @@ TEST(ParallelReader, WaitsForAPipeUntilItIsStopped) {
   EXPECT_TRUE(reader.wait({})) << "the end has come";
 }
 
+TEST(ParallelReader, WaitsForTheNextPipeToo) {
+  const TextFiles files;
+  const std::string pipe = files.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::promise<void> stopped;
+  std::thread writer([&, wait = stopped.get_future()]() mutable {
+    std::ofstream silent(pipe);
+    wait.wait();
+  });
+  ParallelReader reader(text_pairs("train-sets", {files.write("a", "a\tb\n"), pipe}, true));
+  Pair pair;
+  EXPECT_TRUE(reader.wait({}));
+  EXPECT_TRUE(reader.next(pair));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(reader.wait(stop.get_token()));
+  stopped.set_value();
+  writer.join();
+  EXPECT_TRUE(reader.wait({}));
+  EXPECT_FALSE(reader.next(pair));
+  EXPECT_EQ(reader.ends(), (std::vector<int64_t>{1, 1}));
+}
+
+TEST(ParallelReader, DoesNotCountWhatAPipeMayStillHave) {
+  const TextFiles files;
+  const std::string pipe = files.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::promise<void> read;
+  std::thread writer([&, wait = read.get_future()]() mutable {
+    std::ofstream text(pipe);
+    text << "a\nb\n" << std::flush;
+    wait.wait();
+  });
+  EXPECT_THAT(message(text_pairs("train-sets", {files.write("a", "1\n"), pipe}, false)),
+              HasSubstr(files.path("a") + " has 1 lines, " + pipe + " has at least 2, expected the same number"));
+  read.set_value();
+  writer.join();
+}
+
 TEST(ParallelReader, CountsInvalidLinesOfEachSideThroughAllCorpora) {
   const TextFiles files;
   ParallelReader reader({{{files.write("a", "1\n\xff\n"), files.write("b", "1\n2\n")}},

@@ -97,20 +97,32 @@ class TextStreamBatches : public CorpusTest {
     return read_corpus(text);
   }
 
-  const std::atomic<bool> never = false;
+  static bool more(BatchStream& batches) {
+    BatchStream::Wait wait = BatchStream::Wait::too_long;
+    while (wait == BatchStream::Wait::too_long) wait = batches.wait_for(1);
+    return wait == BatchStream::Wait::over;
+  }
 };
+
+TEST_F(TextStreamBatches, AreWaitedForTogether) {
+  BatchStream batches(begin(), batches_of(1), 1);  // eight
+  EXPECT_TRUE(more(batches));
+  while (batches.wait_for(20) == BatchStream::Wait::too_long) continue;
+  for (int i = 0; i < 8; ++i) batches.next();
+  EXPECT_TRUE(batches.ended()) << "without further waiting";
+}
 
 TEST_F(TextStreamBatches, EndWithTheText) {
   BatchStream batches(begin(), batches_of(2), 1);
   std::vector<Position> positions;
   int64_t pairs = 0;
-  while (batches.more(never)) {
+  while (more(batches)) {
     pairs += int64_t(batches.next().sentences.size());
     positions.push_back(batches.position());
   }
   EXPECT_EQ(pairs, 8);
   EXPECT_EQ(positions, (std::vector<Position>{{0, 1}, {1, 0}, {1, 1}, {2, 0}, {4, 0}}));
-  EXPECT_FALSE(batches.more(never));
+  EXPECT_TRUE(batches.ended());
   EXPECT_FALSE(batches.failed());
 }
 
@@ -118,17 +130,16 @@ TEST_F(TextStreamBatches, FromAPositionAreThoseAfterReachingIt) {
   BatchStream whole(begin(), batches_of(2), 1);
   for (int i = 0; i < 3; ++i) whole.next();
   const Position position = whole.position();
-  const auto corpus = begin();
-  BatchStream resumed(for_epoch(corpus, position.epoch), batches_of(2), 1, position);
-  while (whole.more(never)) {
-    ASSERT_TRUE(resumed.more(never));
+  BatchStream resumed(begin(), batches_of(2), 1, position);
+  while (more(whole)) {
+    ASSERT_TRUE(more(resumed));
     EXPECT_EQ(whole.next().target.ids, resumed.next().target.ids);
     EXPECT_EQ(whole.position(), resumed.position());
   }
-  EXPECT_FALSE(resumed.more(never));
+  EXPECT_FALSE(more(resumed));
 }
 
-TEST_F(TextStreamBatches, AreNotWaitedForOnceStopped) {
+TEST_F(TextStreamBatches, AreNotWaitedForInVain) {
   const std::string pipe = files.path("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   std::promise<void> ended;
@@ -143,8 +154,7 @@ TEST_F(TextStreamBatches, AreNotWaitedForOnceStopped) {
   {
     BatchStream batches(read_corpus(text), batches_of(3), 1);
     EXPECT_EQ(batches.next().sentences.size(), 3u);
-    const std::atomic<bool> stop = true;
-    EXPECT_FALSE(batches.more(stop));
+    EXPECT_EQ(batches.wait_for(1), BatchStream::Wait::too_long);
   }  // the thread that reads ends, too
   ended.set_value();
   writer.join();

@@ -71,6 +71,35 @@ TEST(Stream, ThatIsAnotherThanBeforeIsTakenAsItComes) {
               HasSubstr("the training text or its encoding has changed: resuming at the beginning of epoch 2"));
 }
 
+// Other batches, the same text: no part of it is trained on twice.
+TEST(Stream, ContinuesAtItsPartIfBatchesChange) {
+  ToyRun run;
+  in_parts(run).train_until(8);
+  run.setup.data.mini_batch_words = 50;
+  EXPECT_EQ(run.train_until(no_end).position, (Position{3, 0}));
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("the order of batches has changed"), HasSubstr("Epoch 3: "),
+                                    Not(HasSubstr("Epoch 4: "))));
+}
+
+TEST(Stream, IsReadAgainIfItsPartsChange) {
+  ToyRun run;
+  in_parts(run).train_until(8);
+  run.setup.data.stream = 100;
+  EXPECT_EQ(run.train_until(no_end).position, (Position{1 + 2, 0}));
+}
+
+// The scale of weights is that of each part, so that parts of small weights do not make small steps.
+TEST(Stream, HasWeightsOfItsParts) {
+  ToyRun plain, weighted;
+  for (ToyRun* run : {&plain, &weighted}) run->setup.optimizer.clip_norm = 0;
+  std::string weights;
+  for (int i = 0; i < 200; ++i) weights += i < 70 ? "1\n" : i < 140 ? "4\n" : "0.25\n";
+  in_parts(weighted).setup.data.data_weighting = {weighted.files.write("weights", weights)};
+  in_parts(plain).train_until(no_end);
+  weighted.train_until(no_end);
+  EXPECT_TRUE(plain.model_bytes() == weighted.model_bytes()) << "weights are powers of two, so nothing is rounded";
+}
+
 TEST(Stream, HasNoCorpusWeights) {
   ToyRun run;
   in_parts(run).setup.data.corpus_weights = {2};
