@@ -140,7 +140,7 @@ const Glossary::Term* Glossary::longest(std::string_view text, const std::string
 
 std::vector<Glossary::Found> Glossary::find(std::string_view original, const Glossary* further) const {
   std::vector<Found> found;
-  const ComposedText composed(original);
+  ComposedText composed(original);
   const std::string_view text = composed.text();
   for (size_t at = 0; at < text.size();) {
     const size_t begin = std::exchange(at, next_boundary(text, at));

@@ -26,12 +26,13 @@ ComposedText::ComposedText(std::string_view original) : original_(original) {
   icu::StringByteSink<std::string> sink(&composed_);
   form_c().normalizeUTF8(0, piece_of(original), sink, &edits_, status);
   invariant(U_SUCCESS(status), "ICU composes any text");
+  position_ = edits_.getFineIterator();
 }
 
-size_t ComposedText::in_original(size_t at) const {
+size_t ComposedText::in_original(size_t at) {
   if (!changed_) return at;
   UErrorCode status = U_ZERO_ERROR;
-  return size_t(edits_.getFineIterator().sourceIndexFromDestinationIndex(int32_t(at), status));
+  return size_t(position_.sourceIndexFromDestinationIndex(int32_t(at), status));
 }
 
 }  // namespace dragoman

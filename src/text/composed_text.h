@@ -13,14 +13,17 @@ class ComposedText {
   /// UTF-8 that outlives this object.
   explicit ComposedText(std::string_view original);
   std::string_view text() const { return changed_ ? std::string_view(composed_) : original_; }
-  /// The byte of the original from which a byte of the text comes, the first of those that were composed.
-  size_t in_original(size_t at) const;
+  ComposedText(const ComposedText&) = delete;
+  /// The byte of the original from which a byte of the text comes, the first of those that were composed. Calls for
+  /// ascending bytes take one pass together.
+  size_t in_original(size_t at);
 
  private:
   std::string_view original_;
   bool changed_;
   std::string composed_;
   icu::Edits edits_;
+  icu::Edits::Iterator position_;  // in them
 };
 
 }  // namespace dragoman
