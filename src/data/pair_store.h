@@ -43,8 +43,8 @@ class PairStore {
   int64_t target_length(int64_t i) const { return lengths(i)[1]; }
   int64_t source_tokens() const { return tokens_[0]; }
   int64_t target_tokens() const { return tokens_[1]; }
-  /// The mean weight of a target token; 1 if pairs are not weighted.
-  double mean_weight() const { return weighted_ && tokens_[1] > 0 ? target_weight_ / double(tokens_[1]) : 1; }
+  /// The mean weight of a target token; 1 if pairs are not weighted or all weights are 0.
+  double mean_weight() const { return weighted_ && target_weight_ > 0 ? target_weight_ / double(tokens_[1]) : 1; }
 
   /// Valid until the next `add`. Several threads may call it at once.
   Pair operator[](int64_t i) const;

@@ -184,6 +184,8 @@ bool ParallelReader::next(std::array<std::string, 2>& pair) {
 }
 
 void ParallelReader::finish(Corpus& corpus) {
+  std::string none;
+  for (LineReader& side : corpus.sides) side.next(none);  // says how many lines were not valid UTF-8
   require_end_of_weights_and_links(corpus);
   ends_.push_back(lines_);
 }

@@ -40,7 +40,7 @@ std::vector<std::string> texts_in(const json& fields) {
 // Forms have numbers as text.
 int alternatives_in(const json& fields, int most) {
   const auto found = fields.find("alternatives");
-  if (found == fields.end() || *found == "") return 0;
+  if (found == fields.end() || *found == json("")) return 0;
   int number = -1;
   if (found->is_number_integer()) {
     number = int(std::clamp<int64_t>(found->get<int64_t>(), -1, most + 1));

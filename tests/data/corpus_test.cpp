@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "data/prefetch.h"
 #include "tests/data/corpus_case.h"
 #include "tests/threads.h"
@@ -372,6 +373,14 @@ TEST_F(CorpusTest, OfAStreamIsReadPartByPart) {
   EXPECT_EQ(lines(*for_epoch(second, 2)), (Lines{"5"}));
   EXPECT_EQ(for_epoch(second, 3), nullptr);
   EXPECT_EQ(for_epoch(second, 4), nullptr);
+}
+
+TEST_F(CorpusTest, WarnsOfInvalidLines) {
+  std::string said;
+  const LogSink sink = [&](LogLevel, std::string_view message) { said = message; };
+  const LogScope scope(&sink);
+  read_corpus(pair("a\n\xff\n", "1\n2\n"));
+  EXPECT_THAT(said, HasSubstr("source: 1 line is not valid UTF-8, the first is line 2"));
 }
 
 TEST_F(CorpusTest, OfAStreamSkipsThePartsThatTheRunHasHad) {

@@ -88,6 +88,14 @@ TEST(Stream, IsReadAgainIfItsPartsChange) {
   EXPECT_EQ(run.train_until(no_end).position, (Position{1 + 2, 0}));
 }
 
+TEST(Stream, MayHaveAPartOfNoWeight) {
+  ToyRun run;
+  std::string weights;
+  for (int i = 0; i < 200; ++i) weights += i < 70 || i >= 140 ? "1\n" : "0\n";
+  in_parts(run).setup.data.data_weighting = {run.files.write("weights", weights)};
+  EXPECT_EQ(run.train_until(no_end).skipped, 0);
+}
+
 // The scale of weights is that of each part, so that parts of small weights do not make small steps.
 TEST(Stream, HasWeightsOfItsParts) {
   ToyRun plain, weighted;
