@@ -203,9 +203,9 @@ void Trainer::keep_among_best(const RunValidation::Figure& figure) {
 void Trainer::forget_missing() {
   const TrainingOptions& o = setup_.training;
   if (o.keep_best <= 1) return;
-  for (auto& [metric, updates] : progress_.kept_updates)
-    std::erase_if(updates, [&](const auto& kept) {
-      return !decide(std::filesystem::exists(best_path(o.model, metric, kept.first)));
+  for (auto& of_metric : progress_.kept_updates)
+    std::erase_if(of_metric.second, [&](const auto& kept) {
+      return !decide(std::filesystem::exists(best_path(o.model, of_metric.first, kept.first)));
     });
 }
 
