@@ -115,8 +115,8 @@ void add_notes(std::vector<TextPair>& corpora, const std::vector<std::string>& w
             "those that such options name",
             option, notes.column.value_or(0), first.columns());
   require(!first.weights.column || first.weights.column != first.links.column,
-          "--data-weighting {} and --guided-alignment {} are the same column of --tsv", *first.weights.column,
-          *first.links.column);
+          "--data-weighting {} and --guided-alignment {} are the same column of --tsv",
+          first.weights.column.value_or(0), first.links.column.value_or(0));
 }
 
 std::vector<std::string_view> split_columns(const LineReader& reader, std::string_view line, int columns) {
