@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <tuple>
 
 #include "backend/backend.h"
 #include "base/grouped.h"
@@ -96,11 +95,10 @@ void Trainer::roll_back() {
                                     : ", again after a rollback with half the learning rate",
                             updater_.first_nonfinite()),
                 "lower --learn-rate or raise --lr-warmup; --check-nan finds the op where it starts");
-  const auto [position, epoch_sentences, kept, kept_updates] =
-      std::tuple(progress_.position, progress_.epoch_sentences, progress_.kept, progress_.kept_updates);
+  const Progress before = progress_;
   load();
   if (corpus_->files.stream)  // what came since the checkpoint cannot be read again
-    progress_.position = position, progress_.epoch_sentences = epoch_sentences;
+    progress_.position = before.position, progress_.epoch_sentences = before.epoch_sentences;
   progress_.skipped_in_a_row = 0;
   if (progress_.reduced_rate != setup_.optimizer.learn_rate) progress_.decayed = 1;  // the state is of an earlier call
   progress_.rollbacks = 1;
@@ -108,7 +106,8 @@ void Trainer::roll_back() {
   save_due_ = numbered_due_ = false;
   validated_ = -1;
   forget_incomparable();
-  if (setup_.training.keep_best > 0) progress_.kept = kept, progress_.kept_updates = kept_updates;  // the files' now
+  if (setup_.training.keep_best > 0)  // what is in the files now
+    progress_.kept = before.kept, progress_.kept_updates = before.kept_updates;
   try_save(setup_.training.model, [&] { save_state(); });
   log_.announce(progress_.moment(), RunRollback{updates, progress_.rate_factor(), updater_.first_nonfinite()});
 }

@@ -1,12 +1,9 @@
 #include "data/parallel_text.h"
 
 #include <gmock/gmock.h>
-#include <sys/stat.h>
-
-#include <future>
-#include <thread>
 
 #include "base/error.h"
+#include "tests/data/open_pipe.h"
 #include "tests/data/text_files.h"
 
 namespace dragoman {
@@ -182,44 +179,29 @@ TEST(ParallelReader, NeedsTheColumnsThatOptionsName) {
 
 TEST(ParallelReader, WaitsForAPipeUntilItIsStopped) {
   const TextFiles files;
-  const std::string pipe = files.path("pipe");
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  std::promise<void> stopped;
-  std::thread writer([&, wait = stopped.get_future()]() mutable {
-    std::ofstream text(pipe);
-    text << "a\tb\nc" << std::flush;  // half a line
-    wait.wait();
-  });
-  ParallelReader reader(text_pairs("train-sets", {pipe}, true));
+  OpenPipe pipe(files.path("pipe"), "a\tb\nc");  // half a line
+  ParallelReader reader(text_pairs("train-sets", {pipe.path}, true));
   std::stop_source stop;
   Pair pair;
   EXPECT_TRUE(reader.wait(stop.get_token()));
   EXPECT_TRUE(reader.next(pair));
   stop.request_stop();
   EXPECT_FALSE(reader.wait(stop.get_token()));
-  stopped.set_value();
-  writer.join();
+  pipe.end();
   EXPECT_TRUE(reader.wait({})) << "the end has come";
 }
 
 TEST(ParallelReader, WaitsForTheNextPipeToo) {
   const TextFiles files;
-  const std::string pipe = files.path("pipe");
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  std::promise<void> stopped;
-  std::thread writer([&, wait = stopped.get_future()]() mutable {
-    std::ofstream silent(pipe);
-    wait.wait();
-  });
-  ParallelReader reader(text_pairs("train-sets", {files.write("a", "a\tb\n"), pipe}, true));
+  OpenPipe pipe(files.path("pipe"), "");
+  ParallelReader reader(text_pairs("train-sets", {files.write("a", "a\tb\n"), pipe.path}, true));
   Pair pair;
   EXPECT_TRUE(reader.wait({}));
   EXPECT_TRUE(reader.next(pair));
   std::stop_source stop;
   stop.request_stop();
   EXPECT_FALSE(reader.wait(stop.get_token()));
-  stopped.set_value();
-  writer.join();
+  pipe.end();
   EXPECT_TRUE(reader.wait({}));
   EXPECT_FALSE(reader.next(pair));
   EXPECT_EQ(reader.ends(), (std::vector<int64_t>{1, 1}));
@@ -227,18 +209,9 @@ TEST(ParallelReader, WaitsForTheNextPipeToo) {
 
 TEST(ParallelReader, DoesNotCountWhatAPipeMayStillHave) {
   const TextFiles files;
-  const std::string pipe = files.path("pipe");
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  std::promise<void> read;
-  std::thread writer([&, wait = read.get_future()]() mutable {
-    std::ofstream text(pipe);
-    text << "a\nb\n" << std::flush;
-    wait.wait();
-  });
-  EXPECT_THAT(message(text_pairs("train-sets", {files.write("a", "1\n"), pipe}, false)),
-              HasSubstr(files.path("a") + " has 1 lines, " + pipe + " has at least 2, expected the same number"));
-  read.set_value();
-  writer.join();
+  OpenPipe pipe(files.path("pipe"), "a\nb\n");
+  EXPECT_THAT(message(text_pairs("train-sets", {files.write("a", "1\n"), pipe.path}, false)),
+              HasSubstr(files.path("a") + " has 1 lines, " + pipe.path + " has at least 2, expected the same number"));
 }
 
 TEST(ParallelReader, CountsInvalidLinesOfEachSideThroughAllCorpora) {

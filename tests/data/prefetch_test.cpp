@@ -1,13 +1,12 @@
 #include "data/prefetch.h"
 
 #include <gmock/gmock.h>
-#include <sys/stat.h>
 
-#include <future>
 #include <thread>
 
 #include "base/error.h"
 #include "tests/data/corpus_case.h"
+#include "tests/data/open_pipe.h"
 #include "tests/data/toy_corpus.h"
 
 namespace dragoman {
@@ -140,24 +139,15 @@ TEST_F(TextStreamBatches, FromAPositionAreThoseAfterReachingIt) {
 }
 
 TEST_F(TextStreamBatches, AreNotWaitedForInVain) {
-  const std::string pipe = files.path("pipe");
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  std::promise<void> ended;
-  std::thread writer([&, wait = ended.get_future()]() mutable {
-    std::ofstream text(pipe);
-    text << "a\t1\nb\t2\nc\t3\nd" << std::flush;
-    wait.wait();
-  });
+  OpenPipe pipe(files.path("pipe"), "a\t1\nb\t2\nc\t3\nd");
   CorpusFiles text = pair("", "");
-  text.texts = {{{pipe, pipe}, true}};
+  text.texts = {{{pipe.path, pipe.path}, true}};
   text.stream = std::make_shared<TextStream>(TextStream{.part_lines = 3});
   {
     BatchStream batches(read_corpus(text), batches_of(3), 1);
     EXPECT_EQ(batches.next().sentences.size(), 3u);
     EXPECT_EQ(batches.wait_for(1), BatchStream::Wait::too_long);
   }  // the thread that reads ends, too
-  ended.set_value();
-  writer.join();
 }
 
 }  // namespace
