@@ -4,9 +4,9 @@
 
 namespace dragoman {
 
-Var Context::make(Shape shape, DType dtype, std::optional<DType> of_gradient) const {
+Var Context::make(Shape shape, DType dtype, const Inputs& inputs, std::optional<DType> of_gradient) const {
   std::shared_ptr<Node> node;
-  if (tape) {
+  if (tape && (all_gradients || inputs.have_gradient)) {
     node = std::make_shared<Node>();
     node->type = of_gradient;
   }
@@ -14,7 +14,7 @@ Var Context::make(Shape shape, DType dtype, std::optional<DType> of_gradient) co
 }
 
 void Context::record(const char* name, const Var& output, Tape::Function backward) const {
-  if (tape) tape->record(name, output, std::move(backward));
+  if (output.node()) tape->record(name, output, std::move(backward));
 }
 
 const Tensor* Context::packed_form(const Var& weight) const {

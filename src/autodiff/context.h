@@ -22,6 +22,7 @@ struct RoundedWeights {
     Tensor values, copy;
   };
   std::vector<Copied> adjacent = {};  // flat values of adjacent weights, and their copies
+  std::vector<Copied> frozen = {};    // the same of frozen weights, until their copies have values
   /// Whether activations between products are kept in this type too. Sums, statistics and the gradients of values with
   /// several readers stay f32.
   bool activations = false;
@@ -37,6 +38,16 @@ struct ObservedAttention {
 /// Called for every attention of a full pass.
 using AttentionObserver = std::function<void(const ObservedAttention&)>;
 
+/// Whether one of the inputs of an op has a gradient, as its result then has one.
+struct Inputs {
+  bool have_gradient;
+
+  Inputs(std::initializer_list<std::reference_wrapper<const Var>> inputs)  // NOLINT(google-explicit-constructor)
+      : have_gradient(std::ranges::any_of(inputs, [](const Var& x) { return bool(x.node()); })) {}
+  explicit Inputs(const std::vector<Var>& inputs)
+      : have_gradient(std::ranges::any_of(inputs, [](const Var& x) { return bool(x.node()); })) {}
+};
+
 /// What every op needs: where to compute, where to allocate results, whether to record. One per forward pass; not
 /// copied. Without a tape nothing is recorded, so the same model code scores and translates.
 struct Context {
@@ -47,16 +58,19 @@ struct Context {
   const RoundedWeights* rounded = nullptr;  // products with weights found here are computed in 16 bits
   uint64_t seed = 0;                        // for dropout
   uint32_t update = 0;
-  bool training = false;    // enables dropout
-  bool shows_nan = false;   // keep activations separate: a fused ReLU may turn NaN into a number
-  uint32_t random_ops = 0;  // number of dropouts so far in this pass
+  bool training = false;       // enables dropout
+  bool all_gradients = false;  // with a tape, of all values: also of those that no parameter with a gradient leads to
+  bool shows_nan = false;      // keep activations separate: a fused ReLU may turn NaN into a number
+  uint32_t random_ops = 0;     // number of dropouts so far in this pass
   const AttentionObserver* observer = nullptr;
 
-  /// Allocates a value. With a tape it has a gradient, whose type is the value's unless `of_gradient` is given.
-  Var make(Shape shape, DType dtype, std::optional<DType> of_gradient = {}) const;
+  /// Allocates the result of an op. With a tape it has a gradient if one of the inputs has one; its type is the
+  /// value's unless `of_gradient` is given.
+  Var make(Shape shape, DType dtype, const Inputs& inputs, std::optional<DType> of_gradient = {}) const;
   /// Memory that the backward pass will read, or that one kernel uses as scratch.
   Tensor save(Shape shape, DType dtype) const { return arena.allocate(shape, dtype); }
   Tensor scratch(int64_t bytes) const { return arena.allocate({std::max<int64_t>(bytes, 1)}, DType::u8); }
+  /// Records the op if its output has a gradient.
   void record(const char* name, const Var& output, Tape::Function backward) const;
 
   /// The weight rearranged for decoding, or null. Recorded passes do not use packed weights.

@@ -26,7 +26,7 @@ struct ProductKernels {
                                                                                  work::linear_backward_input};
   Kernel<void(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& y, Activation act)> linear_backward_result{
       "linear_backward_result"};
-  // dw (D,K) = or += dzᵀ · x,  db (D) = or += Σ_n dz, where no pass over dy has summed it. Either may be empty.
+  // dw (D,K) = or += dzᵀ · x,  db (D) = or += Σ_n dz, where no pass over dy has summed it. Empty: either; x without dw.
   Kernel<void(Grad dw, Grad db, const Tensor& dz, const Tensor& x)> linear_backward_weight{
       "linear_backward_weight", work::linear_backward_weight};
 

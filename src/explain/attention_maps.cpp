@@ -27,6 +27,7 @@ std::vector<Seen> observed_pass(const Context& cx, Model& model, const IdPair& p
                    .tape = tape,
                    .packed = cx.packed,
                    .rounded = cx.rounded,
+                   .all_gradients = true,
                    .observer = &observer};
   model.loss(observed, {one_sentence(pair.source), one_sentence(pair.target), {0}}, 0);
   if (tape) tape->backward(cx.backend, cx.arena);

@@ -47,7 +47,7 @@ Var attention(Context& cx, const Var& stored_q, const Var& stored_k, const Var& 
   check_score("attention", score, shape.score, shape.heads, q);
   require(!score.bias || shape.visible.stride == 1,
           "attention: a distance bias requires adjacent keys, but they are {} positions apart", shape.visible.stride);
-  Var y = cx.make({q.rows(), v.cols()}, q.dtype());
+  Var y = cx.make({q.rows(), v.cols()}, q.dtype(), {q, k, v, score.bias, score.vector});
   const int64_t key_size = q.cols() / shape.heads, value_size = v.cols() / shape.heads;
   Backend::Attention a{y,
                        cx.save({q.rows(), shape.heads}, stat_type(q.dtype())),
@@ -94,7 +94,7 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
           "attention_step: new keys are {}, values {} and rows {}, expected {}, {} and {}", own.k.shape(),
           own.v.shape(), own.rows.shape(), q.shape(), Shape({q.rows(), v.cols()}), rows);
   check_score("attention_step", score, kind, heads, q);
-  Var y = cx.make({q.rows(), v.cols()}, q.dtype());
+  Var y = cx.make({q.rows(), v.cols()}, q.dtype(), {q});
   const Tensor scratch = cx.scratch(cx.backend.attention_step_scratch(heads, longest));
   cx.backend.attention_step(Backend::AttentionStep{.y = y,
                                                    .q = q,
@@ -120,7 +120,7 @@ Var distance_scores(Context& cx, const Var& stored, const Var& table, int heads)
       "distance_scores: q is {} and table {}, expected (N,H*K) and (2R+1,K) with H = {}", q.shape(), table.shape(),
       heads);
   const int64_t K = table.cols(), W = table.rows();
-  Var y = cx.make({q.rows(), heads * W}, q.dtype());
+  Var y = cx.make({q.rows(), heads * W}, q.dtype(), {q, table});
   const Tensor* packed = cx.packed_form(table);
   const Tensor scratch = packed ? cx.scratch(cx.backend.linear_packed_scratch(q.rows(), K, packed->dtype())) : Tensor();
   for (int h = 0; h < heads; ++h) {
@@ -151,7 +151,7 @@ Var rotate(Context& cx, const Var& stored, const Tensor& table, const Tensor& po
           table.shape(), heads);
   require(positions.shape() == Shape({x.rows(), 2}), "rotate: positions is {}, expected {}", positions.shape(),
           Shape({x.rows(), 2}));
-  Var y = cx.make(x.shape(), x.dtype());
+  Var y = cx.make(x.shape(), x.dtype(), {x});
   cx.backend.rotate(y, x, table, positions, heads, 1);
   cx.record("rotate", y, [=](Backward& b) {
     b.backend.rotate(b.grad_out(), b.grad_out(), table, positions, heads, -1);

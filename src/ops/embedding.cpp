@@ -12,7 +12,7 @@ Var embedding(Context& cx, const EmbeddingInput& in, const Dropout& drop) {
   require(!in.position_table || in.position_table.cols() == in.table.cols(),
           "embedding: position_table is {}, expected (P,{})", in.position_table.shape(), in.table.cols());
   check_positions("embedding", drop, in.ids.elements());
-  Var y = cx.make({in.ids.elements(), in.table.cols()}, in.table.dtype());
+  Var y = cx.make({in.ids.elements(), in.table.cols()}, in.table.dtype(), {in.table, in.position_table});
   const Embedding e{in.ids, in.positions, in.table, in.position_table, in.scale, drop};
   cx.backend.embedding(y, e);
   cx.record("embedding", y, [=](Backward& b) {

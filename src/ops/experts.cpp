@@ -38,7 +38,7 @@ Routes route(Context& cx, const Var& stored, int k, double load_loss, const Tens
   require(logits.shape().rank() == 2 && k >= 1 && k <= logits.cols(),
           "route: logits is {}, expected (N,E) with at least k = {} experts", logits.shape(), k);
   const int64_t N = logits.rows(), E = logits.cols();
-  const Routes routes{cx.make({N, k}, logits.dtype()), even_routes(N, k, E)};
+  const Routes routes{cx.make({N, k}, logits.dtype(), {logits}), even_routes(N, k, E)};
   cx.backend.route(routes.gates, routes.experts, logits);
   cx.record("route", routes.gates, [=, experts = routes.experts](Backward& b) {
     const Tensor load = load_loss > 0 ? load_of(experts, E, load_loss, weights) : Tensor();

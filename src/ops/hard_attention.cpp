@@ -30,7 +30,7 @@ Var hard_attention(Context& cx, const Var& stored_q, const Var& stored_k, const 
   const Var q = widened(cx, stored_q), k = widened(cx, stored_k), v = widened(cx, stored_v);
   check(cx, q, k, v, shape, choice);
   const int64_t B = q.rows(), N = k.rows(), K = q.cols();
-  Var y = cx.make({B, v.cols()}, q.dtype());
+  Var y = cx.make({B, v.cols()}, q.dtype(), {q, k, v, score.vector});
   Backend::Choice c{cx.arena.allocate({B}, DType::i32),
                     cx.save({N, 2}, q.dtype()),
                     cx.save({B, 2}, q.dtype()),

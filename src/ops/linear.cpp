@@ -14,11 +14,12 @@ void check(const Var& x, const Var& w, const Var& b) {
 // y has type `result`.
 Var product(Context& cx, const Var& x, const Var& w, const Var& b, Activation act, const Context::Factors& factors,
             DType result) {
-  Var y = cx.make({x.rows(), w.rows()}, result);
+  Var y = cx.make({x.rows(), w.rows()}, result, {x, w, b});
+  const Tensor saved = w.node() ? factors.x : Tensor();
   cx.backend.linear(y, factors.x, factors.w, cx.bias_for(result, b), act);
-  cx.record("linear", y, [=](Backward& back) {
+  cx.record("linear", y, [=, weight = factors.w](Backward& back) {
     const Tensor& dy = back.grad_out();
-    const DType type = factors.x.dtype();
+    const DType type = weight.dtype();
     Grad db = b ? back.grad(b) : Grad{};
     Tensor dz = dy;
     if (dy.dtype() != type) dz = back.temporary(dy.shape(), type);
@@ -26,8 +27,8 @@ Var product(Context& cx, const Var& x, const Var& w, const Var& b, Activation ac
       back.backend.linear_backward_result(dz, db, dy, y, act);
       db = {};
     }
-    if (const Grad dw = back.grad(w); dw || db) back.backend.linear_backward_weight(dw, db, dz, factors.x);
-    if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, dz, factors.w);
+    if (const Grad dw = back.grad(w); dw || db) back.backend.linear_backward_weight(dw, db, dz, saved);
+    if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, dz, weight);
   });
   return y;
 }
@@ -39,7 +40,7 @@ Var linear(Context& cx, const Var& stored, const Var& w, const Var& b, Activatio
   const bool fused = act == Activation::none || (act == Activation::relu && !cx.shows_nan);
   if (const Tensor* packed = cx.packed_form(w)) {
     if (!fused) return activation(cx, linear(cx, x, w, b), act);
-    Var y = cx.make({x.rows(), w.rows()}, x.dtype());
+    Var y = cx.make({x.rows(), w.rows()}, x.dtype(), {x, w, b});
     const Tensor scratch = cx.scratch(cx.backend.linear_packed_scratch(x.rows(), x.cols(), packed->dtype()));
     cx.backend.linear_packed(y, x, *packed, b, act, scratch);
     return y;
@@ -77,13 +78,13 @@ WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows) {
 Var linear(Context& cx, const Var& stored, const WeightRows& w, const Tensor& b) {
   invariant(!cx.tape, "rows of a weight are selected only without a tape");
   if (is_half(w.weight.dtype()) && !w.packed) {
-    Var y = cx.make({stored.rows(), w.rows}, DType::f32);
+    Var y = cx.make({stored.rows(), w.rows}, DType::f32, {});
     cx.backend.linear(y, cx.factor(stored, w.weight.dtype()), w.weight, b, Activation::none);
     return y;
   }
   const Var x = widened(cx, stored);
   if (!w.packed) return linear(cx, x, Var(w.weight), Var(b));
-  Var y = cx.make({x.rows(), w.rows}, x.dtype());
+  Var y = cx.make({x.rows(), w.rows}, x.dtype(), {});
   const Tensor scratch = cx.scratch(cx.backend.linear_packed_scratch(x.rows(), x.cols(), w.weight.dtype()));
   cx.backend.linear_packed(y, x, w.weight, b, Activation::none, scratch);
   return y;
@@ -91,7 +92,7 @@ Var linear(Context& cx, const Var& stored, const WeightRows& w, const Tensor& b)
 
 Var activation(Context& cx, const Var& stored, Activation act) {
   const Var x = widened(cx, stored);
-  Var y = cx.make(x.shape(), x.dtype());
+  Var y = cx.make(x.shape(), x.dtype(), {x});
   cx.backend.activation(y, x, act);
   const Var saved = slope_of_output(act) ? y : x;
   cx.record("activation", y, [=](Backward& back) {
@@ -102,7 +103,7 @@ Var activation(Context& cx, const Var& stored, Activation act) {
 
 Var widened(Context& cx, const Var& x) {
   if (!is_half(x.dtype())) return x;
-  Var y = cx.make(x.shape(), DType::f32);
+  Var y = cx.make(x.shape(), DType::f32, {x});
   cx.backend.copy(y, x);
   cx.record("widened", y, [=](Backward& back) { back.pass(x); });
   return y;

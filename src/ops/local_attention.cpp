@@ -13,7 +13,7 @@ GaussianWindow gaussian_window(Context& cx, const Var& stored, const Var& stored
   require(centers.shape() == Shape({spans.sentences(), 1}), "gaussian_window: centers is {}, expected {}",
           centers.shape(), Shape({spans.sentences(), 1}));
   require(window > 0, "gaussian_window: window is ±{}, expected at least 1", window);
-  GaussianWindow out{cx.make(v.shape(), v.dtype()), cx.save({v.rows()}, v.dtype()),
+  GaussianWindow out{cx.make(v.shape(), v.dtype(), {v, centers}), cx.save({v.rows()}, v.dtype()),
                      cx.save({spans.sentences(), 2 * int64_t{spans.longest()} + 1}, v.dtype())};
   cx.backend.gaussian_window(Backend::GaussianWindow{out.values, out.factors, out.bias, v, centers, spans, window});
   cx.record("gaussian_window", out.values, [=, factors = out.factors](Backward& b) {

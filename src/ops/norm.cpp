@@ -18,7 +18,7 @@ void check(const char* op, const Var& x, const Var& gamma, const Var& beta) {
 Var layer_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, double eps) {
   check("layer_norm", x, gamma, beta);
   const DType stat = stat_type(x.dtype());
-  Var y = cx.make(x.shape(), cx.activation_type(gamma.dtype()), gamma.dtype());
+  Var y = cx.make(x.shape(), cx.activation_type(gamma.dtype()), {x, gamma, beta}, gamma.dtype());
   const Tensor mean = cx.save({x.rows()}, stat), rstd = cx.save({x.rows()}, stat);
   cx.backend.layer_norm(y, mean, rstd, x, gamma, beta, eps);
   cx.record("layer_norm", y, [=](Backward& b) {
@@ -43,7 +43,7 @@ Var head_norm(Context& cx, const Var& stored, const Var& gamma, const Var& beta,
   require(x.shape() == Shape({N, heads * K}) && gamma.shape() == Shape{K} && (!beta || beta.shape() == Shape{K}),
           "head_norm: x is {}, gamma {} and beta {}, expected (N,H*K), (K) and (K) with H = {}", x.shape(),
           gamma.shape(), beta.shape(), heads);
-  Var y = cx.make(x.shape(), x.dtype());
+  Var y = cx.make(x.shape(), x.dtype(), {x, gamma, beta});
   const DType stat = stat_type(x.dtype());
   const Tensor mean = cx.save({heads * N}, stat), rstd = cx.save({heads * N}, stat);
   for (int h = 0; h < heads; ++h)
@@ -76,7 +76,7 @@ Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, con
   require(r.shape() == x.shape(), "residual_norm: r is {}, expected {} like x", r.shape(), x.shape());
   check_positions("residual_norm", drop, x.rows());
   const DType stat = stat_type(x.dtype());
-  Var y = cx.make(x.shape(), cx.activation_type(gamma.dtype()), gamma.dtype());
+  Var y = cx.make(x.shape(), cx.activation_type(gamma.dtype()), {x, r, gamma, beta}, gamma.dtype());
   const Tensor sum = cx.save(x.shape(), gamma.dtype()), mean = cx.save({x.rows()}, stat),
                rstd = cx.save({x.rows()}, stat);
   cx.backend.residual_norm(Backend::ResidualNorm{y, sum, mean, rstd, x, r, gamma, beta, drop, eps});
@@ -106,7 +106,7 @@ Var batch_norm(Context& cx, const Var& stored, const Var& gamma, const Var& beta
   for (const Tensor& of : {running.mean, running.variance})
     require(of.shape() == Shape{x.cols()}, "batch_norm: a running statistic is {}, expected {}", of.shape(),
             Shape{x.cols()});
-  Var y = cx.make(x.shape(), x.dtype());
+  Var y = cx.make(x.shape(), x.dtype(), {x, gamma, beta});
   const DType stat = stat_type(x.dtype());
   const Tensor mean = cx.save({x.cols()}, stat), rstd = cx.save({x.cols()}, stat);
   const bool of_rows = cx.training;

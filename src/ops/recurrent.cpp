@@ -17,7 +17,7 @@ Var running_average(Context& cx, const Var& stored, const Var& stored_gate, cons
   const Var x = widened(cx, stored), gate = widened(cx, stored_gate);
   check("running_average", x, gate);
   require(x.rows() == spans.rows(), "running_average: x is {}, but the spans hold {} rows", x.shape(), spans.rows());
-  Var c = cx.make(x.shape(), x.dtype());
+  Var c = cx.make(x.shape(), x.dtype(), {x, gate});
   cx.backend.running_average(c, x, gate, spans);
   cx.record("running_average", c, [=](Backward& b) {
     b.backend.running_average_backward(
@@ -35,7 +35,7 @@ Var running_average_step(Context& cx, const Var& stored, const Var& stored_gate,
   require(past.length.shape() == Shape{x.rows()} && past.table.shape().rank() == 2 && past.table.rows() == x.rows(),
           "running_average_step: x is {}, length {} and table {}, expected (R,D), (R) and (R,T)", x.shape(),
           past.length.shape(), past.table.shape());
-  Var c = cx.make(x.shape(), x.dtype());
+  Var c = cx.make(x.shape(), x.dtype(), {x, gate});
   cx.backend.running_average_step(c, states, x, gate, past);
   return c;
 }
@@ -48,7 +48,8 @@ CellState cell(Context& cx, Cell kind, const Var& stored_a, const Var& stored_s,
   const Shape state{a.rows(), a.cols() / gates};
   for (const Var& x : {before.h, before.c})
     require(!x || x.shape() == state, "cell: the previous state is {}, expected {}", x.shape(), state);
-  CellState now{cx.make(state, a.dtype()), kind == Cell::lstm ? cx.make(state, a.dtype()) : Var()};
+  const Inputs inputs{a, s, before.h, before.c};
+  CellState now{cx.make(state, a.dtype(), inputs), kind == Cell::lstm ? cx.make(state, a.dtype(), inputs) : Var()};
   const Backend::CellStep step{now.h, now.c, a, s, before.h, before.c, kind};
   cx.backend.cell(step);
   cx.record("cell", now.h, [=, c = now.c](Backward& b) {
@@ -65,7 +66,7 @@ Var gate(Context& cx, const Var& stored, const Var& stored_gate) {
   const Var x = widened(cx, stored), g = widened(cx, stored_gate);
   require(x.shape().rank() == 2 && g.shape() == x.shape(), "gate: x is {} and g {}, expected (N,D) for both", x.shape(),
           g.shape());
-  Var y = cx.make(x.shape(), x.dtype());
+  Var y = cx.make(x.shape(), x.dtype(), {x, g});
   cx.backend.gate(y, x, g);
   cx.record("gate", y, [=](Backward& b) {
     const Grad dx = b.grad(x), dg = b.grad(g);

@@ -9,7 +9,7 @@ Var gather_rows(Context& cx, const Var& stored, const Tensor& rows) {
   const Var x = widened(cx, stored);
   require(x.shape().rank() == 2 && rows.shape().rank() == 1, "gather_rows: x is {} and rows {}, expected (N,D) and (M)",
           x.shape(), rows.shape());
-  Var y = cx.make({rows.elements(), x.cols()}, x.dtype());
+  Var y = cx.make({rows.elements(), x.cols()}, x.dtype(), {x});
   cx.backend.gather_rows(y, x, rows);
   cx.record("gather_rows", y, [=](Backward& b) {
     b.overwrite(x, [&](const Tensor& dx) {
@@ -28,7 +28,7 @@ Var pick_columns(Context& cx, const Var& stored, const Tensor& columns) {
   std::vector<int32_t> positions(columns.as<int32_t>(), columns.as<int32_t>() + N);
   for (int64_t n = 0; n < N; ++n) positions[n] += int32_t(n * D);
   const Tensor picked = int_tensor(std::move(positions), {N});  // indices into x viewed as a single column
-  Var y = cx.make({N, 1}, x.dtype());
+  Var y = cx.make({N, 1}, x.dtype(), {x});
   cx.backend.gather_rows(y, x.value().reshaped({N * D, 1}), picked);
   cx.record("pick_columns", y, [=](Backward& b) {
     b.overwrite(x, [&](const Tensor& dx) {
@@ -44,7 +44,7 @@ namespace {
 // copy_rows with `width` copies side by side in each row of the result: rows (M·W), result (M,W·D).
 Var copies_of(Context& cx, const char* op, const Var& x, const Tensor& rows, const Tensor& copies, int64_t width) {
   const int64_t M = rows.elements(), D = x.cols();
-  Var y = cx.make({M / width, width * D}, x.dtype());
+  Var y = cx.make({M / width, width * D}, x.dtype(), {x});
   cx.backend.mix_rows(y.value().reshaped({M, D}), x, rows.reshaped({M, 1}), Tensor());
   cx.record(op, y, [=](Backward& b) {
     b.overwrite(x, [&](const Tensor& dx) { b.backend.mix_rows(dx, b.grad_out().reshaped({M, D}), copies, Tensor()); });
@@ -85,7 +85,7 @@ Var mix_rows(Context& cx, const Var& stored, const Tensor& rows, const Var& weig
   require(x.shape().rank() == 2 && rows.shape().rank() == 2 && weights.shape() == rows.shape(),
           "mix_rows: x is {}, rows {} and weights {}, expected (M,D), (N,k) and (N,k)", x.shape(), rows.shape(),
           weights.shape());
-  Var y = cx.make({rows.rows(), x.cols()}, x.dtype());
+  Var y = cx.make({rows.rows(), x.cols()}, x.dtype(), {x, weights});
   cx.backend.mix_rows(y, x, rows, weights);
   cx.record("mix_rows", y, [=](Backward& b) {
     b.backend.mix_rows_backward(b.grad(x), b.grad(weights), b.grad_out(), x, rows, weights);
@@ -113,7 +113,7 @@ Var stack_rows(Context& cx, const std::vector<Var>& parts) {
             "stack_rows: parts are {} and {}, expected equal column counts", part.shape(), parts[0].shape());
     rows += part.rows();
   }
-  Var y = cx.make({rows, parts[0].cols()}, parts[0].dtype());
+  Var y = cx.make({rows, parts[0].cols()}, parts[0].dtype(), Inputs(parts));
   int64_t first = 0;
   for (const Var& part : parts) {
     cx.backend.copy(y.value().row_range(first, part.rows()), part);
@@ -132,7 +132,7 @@ Var stack_rows(Context& cx, const std::vector<Var>& parts) {
 Var join_columns(Context& cx, const Var& a, const Var& b) {
   require(a.shape().rank() == 2 && b.shape().rank() == 2 && a.rows() == b.rows(),
           "join_columns: a is {} and b {}, expected (N,D) and (N,E)", a.shape(), b.shape());
-  Var y = cx.make({a.rows(), a.cols() + b.cols()}, a.dtype());
+  Var y = cx.make({a.rows(), a.cols() + b.cols()}, a.dtype(), {a, b});
   cx.backend.copy(y.value().columns(0, a.cols()), a);
   cx.backend.copy(y.value().columns(a.cols(), b.cols()), b);
   cx.record("join_columns", y, [=](Backward& back) {
@@ -147,7 +147,7 @@ Var neighbours(Context& cx, const Var& stored, const Spans& spans, int width) {
   require(x.shape().rank() == 2 && x.rows() == spans.rows(), "neighbours: x is {}, but the spans hold {} rows",
           x.shape(), spans.rows());
   require(width > 0, "neighbours: width is {}, expected at least 1", width);
-  Var y = cx.make({x.rows(), width * x.cols()}, x.dtype());
+  Var y = cx.make({x.rows(), width * x.cols()}, x.dtype(), {x});
   cx.backend.neighbours(y, x, spans);
   cx.record("neighbours", y, [=](Backward& b) {
     if (const Grad dx = b.grad(x)) b.backend.neighbours_backward(dx, b.grad_out(), spans);
@@ -159,7 +159,7 @@ Var pool(Context& cx, const Var& stored, const Spans& spans, Pool kind) {
   const Var x = widened(cx, stored);
   require(x.shape().rank() == 2 && x.rows() == spans.rows(), "pool: x is {}, but the spans hold {} rows", x.shape(),
           spans.rows());
-  Var y = cx.make({spans.sentences(), x.cols()}, x.dtype());
+  Var y = cx.make({spans.sentences(), x.cols()}, x.dtype(), {x});
   cx.backend.pool(y, x, spans, kind == Pool::mean);
   cx.record("pool", y, [=](Backward& b) {
     if (const Grad dx = b.grad(x)) b.backend.pool_backward(dx, b.grad_out(), spans, kind == Pool::mean);

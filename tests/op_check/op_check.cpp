@@ -1,9 +1,11 @@
 #include "tests/op_check/op_check.h"
 
+#include <fmt/format.h>
 #include <hwy/targets.h>
 
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "backend/backend.h"
 #include "base/philox.h"
@@ -22,8 +24,8 @@ struct Setting {
   DType factors = dtype;     // operand type of products
   bool activations = false;  // whether activations between products have that type too
   bool tape = true;
-  std::string frozen;      // name of the input that takes no gradient
-  const Values* before{};  // gradients that exist before the backward pass
+  std::set<std::string> frozen;  // names of the inputs that take no gradient
+  const Values* before{};        // gradients that exist before the backward pass
 };
 
 struct OpRun {
@@ -52,7 +54,7 @@ OpInputs make_inputs(const OpCase& c, const Values& values, const Setting& s, Ar
   for (const auto& [name, shape] : c.inputs) {
     const bool dry = s.backend == "dry";
     const Tensor x = dry ? arena.allocate(shape, s.dtype) : tensor_of(arena, shape, values.at(name), s.dtype);
-    const auto node = s.tape && name != s.frozen ? std::make_shared<Node>() : nullptr;
+    const auto node = s.tape && !s.frozen.contains(name) ? std::make_shared<Node>() : nullptr;
     if (node && s.before) {
       node->gradient = tensor_of(arena, shape, s.before->at(name), s.dtype);
       node->written = true;
@@ -195,12 +197,21 @@ void check_backend(const OpCase& c, const Values& values, const OpRun& expected,
     SCOPED_TRACE("added to gradients that were there");
     expect_close(run(c, values, adding), expected.output, sum_of(expected.gradients, before), s.factors);
   }
-  for (const OpInput& input : c.inputs) {
-    SCOPED_TRACE(input.name + " is frozen");
-    s.frozen = input.name;
+  std::set<std::string> all;
+  for (const OpInput& input : c.inputs) all.insert(input.name);
+  const auto freeze = [&](const std::set<std::string>& inputs) {
+    SCOPED_TRACE(fmt::format("{} frozen", fmt::join(inputs, ", ")));
+    s.frozen = inputs;
     const OpRun frozen = run(c, values, s);
-    EXPECT_FALSE(frozen.gradients.contains(input.name));
+    for (const std::string& name : all) EXPECT_EQ(frozen.gradients.contains(name), !inputs.contains(name)) << name;
     expect_close(frozen, expected.output, expected.gradients, s.factors);
+  };
+  for (const std::string& name : all) {
+    freeze({name});
+    if (all.size() < 3) continue;
+    std::set<std::string> others = all;
+    others.erase(name);
+    freeze(others);
   }
 }
 

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 OpCase add_case(int64_t rows, int64_t cols) {
   OpCase c{fmt::format("{} x {}", rows, cols), {{"x", {rows, cols}}}};
   c.op = [](Context& cx, const OpInputs& in) {
-    const Var y = cx.make(in.at("x").shape(), in.at("x").dtype());
+    const Var y = cx.make(in.at("x").shape(), in.at("x").dtype(), {});
     cx.backend.fill(y, 0.5);
     cx.backend.add(y, in.at("x"), 3);
     cx.backend.add(y, in.at("x"), -1);

@@ -28,7 +28,7 @@ OpCase packed_case(int64_t N, int64_t K, int64_t D, Activation act, bool with_bi
   OpCase c{fmt::format("{} rows {} to {} {}", N, K, D, name_of(act)), {{"x", {N, K}}, {"w", {D, K}}, {"b", {D}}}};
   c.op = [=](Context& cx, const OpInputs& in) {
     const Tensor& w = in.at("w");
-    const Var y = cx.make({N, D}, w.dtype());
+    const Var y = cx.make({N, D}, w.dtype(), {});
     product(cx.backend, cx.arena, y, in.at("x"), pack(cx.backend, cx.arena, w, w.dtype()),
             with_bias ? in.at("b").value() : Tensor(), act);
     return y;

@@ -26,7 +26,7 @@ Tensor number(const Context& cx, double value) {
 Var adam_updates(Context& cx, const OpInputs& in) {
   const Tensor& p = in.at("p");
   const int64_t n = p.elements();
-  const Var y = cx.make({3, n}, p.dtype());
+  const Var y = cx.make({3, n}, p.dtype(), {});
   const auto part = [&](int i) { return y.value().row_range(i, 1).reshaped({n}); };
   cx.backend.copy(part(0), p);
   cx.backend.fill(y.value().row_range(1, 2), 0);
@@ -45,7 +45,7 @@ OpCase adam_case(int64_t n) { return {fmt::format("{} parameters", n), {{"p", {n
 OpCase average_case(int64_t n) {
   OpCase c{fmt::format("{} parameters", n), {{"average", {n}}, {"x", {n}}}};
   c.op = [](Context& cx, const OpInputs& in) {
-    const Var y = cx.make(in.at("x").shape(), in.at("x").dtype());
+    const Var y = cx.make(in.at("x").shape(), in.at("x").dtype(), {});
     cx.backend.copy(y, in.at("average"));
     cx.backend.moving_average(y, in.at("x"), 0.3);
     return y;
@@ -58,7 +58,7 @@ OpCase average_case(int64_t n) {
 OpCase sums_case(int64_t n) {
   OpCase c{fmt::format("{} numbers", n), {{"x", {n}}}};
   c.op = [](Context& cx, const OpInputs& in) {
-    const Var y = cx.make({2}, DType::f64);
+    const Var y = cx.make({2}, DType::f64, {});
     const Tensor& x = in.at("x");
     std::vector<Tensor> tensors;
     for (int64_t from = 0, size = 0; from < x.elements(); from += size, ++size)

@@ -50,10 +50,10 @@ void CrossEntropyRow(const LossKernels::LinearCrossEntropy& l, int64_t n, float*
   const TargetMixture<float> mixture = target_mixture(l, n, target_logit - lse);
   l.log_prob.as<float>()[n] = mixture.log_prob;
   l.loss.as<float>()[n] = weight * (-(1 - smoothing) * mixture.log_prob - smoothing * (total / float(V) - lse));
+  put_target_gradients(l, n, mixture, weight * (1 - smoothing));
   if (!gradient) return;
 
   // As the reference's dz, with p = e^z / sum.
-  put_target_gradients(l, n, mixture, weight * (1 - smoothing));
   const float scale = weight * (1 - (1 - smoothing) * (1 - mixture.share)) / sum;
   const float share = weight * (smoothing / float(V));
   const float of_target = z[target] * scale - share - weight * (1 - smoothing) * mixture.share;
