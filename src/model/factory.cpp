@@ -19,18 +19,19 @@ std::unique_ptr<Model> construct(const ModelConfig& config, Parameters parameter
 }
 
 // Builds a model without memory to learn the size of its parameters.
-Parameters::Flat flat(const ModelConfig& config, const Backend& backend, DType dtype) {
+Parameters::Flat flat(const ModelConfig& config, const Backend& backend, DType dtype,
+                      const std::vector<std::string>& frozen) {
   Arena nowhere(Arena::Reserve::addresses_only);
-  return {construct(config, Parameters(backend, nowhere, dtype))->parameters().flat_elements()};
+  return {construct(config, Parameters(backend, nowhere, dtype))->parameters().flat_elements(frozen), frozen};
 }
 
 }  // namespace
 
 std::unique_ptr<Model> make_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
-                                  bool gradients) {
+                                  bool gradients, const std::vector<std::string>& frozen) {
   validate(config);
   if (!gradients) return construct(config, Parameters(backend, arena, dtype));
-  return construct(config, Parameters(backend, arena, dtype, flat(config, backend, dtype)));
+  return construct(config, Parameters(backend, arena, dtype, flat(config, backend, dtype, frozen)));
 }
 
 std::unique_ptr<Model> make_packed_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype) {

@@ -80,10 +80,10 @@ class Model {
   Baseline baseline_;
 };
 
-/// A model of type `config.type` with uninitialised weights; with `gradients`, for training, in flat buffers
-/// (Parameters).
+/// A model of type `config.type` with uninitialised weights; with `gradients`, for training, in flat buffers, except
+/// those that match `frozen` (Parameters::Flat).
 std::unique_ptr<Model> make_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
-                                  bool gradients);
+                                  bool gradients, const std::vector<std::string>& frozen = {});
 /// A model for decoding with packed or rounded weights: those that only products use have no memory of their own.
 std::unique_ptr<Model> make_packed_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype);
 

@@ -1,5 +1,7 @@
 #include "nn/parameters.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -48,6 +50,10 @@ Init Init::glorot(int64_t rows, int64_t cols, double gain) {
   return {uniform, gain * std::sqrt(6.0 / double(rows + cols))};
 }
 
+bool matches(const std::vector<std::string>& patterns, const std::string& name) {
+  return std::ranges::any_of(patterns, [&](const std::string& p) { return fnmatch(p.c_str(), name.c_str(), 0) == 0; });
+}
+
 Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype)
     : backend_(backend), arena_(arena), dtype_(dtype) {}
 
@@ -55,6 +61,7 @@ Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype, Flat f
     : backend_(backend),
       arena_(arena),
       dtype_(dtype),
+      frozen_(std::move(flat.frozen)),
       flat_values_(arena.allocate({flat.elements}, dtype)),
       flat_gradients_(arena.allocate({flat.elements}, dtype)) {
   backend.fill(flat_values_, 0.0);
@@ -72,6 +79,17 @@ Tensor Parameters::part_of(const Tensor& flat, size_t buffer) const {
   return flat_part(flat, offsets_[buffer], buffers_[buffer].shape());
 }
 
+int64_t Parameters::flat_elements(const std::vector<std::string>& frozen) const {
+  int64_t sum = 0;
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    const auto slices = slices_of(i);
+    const bool fixed =
+        std::ranges::all_of(slices, [&](const Named& p) { return p.trained && matches(frozen, p.name); });
+    if (!fixed) sum += in_blocks(buffers_[i].value().elements());
+  }
+  return sum;
+}
+
 Range Parameters::flat_range(size_t buffer, int64_t first_row, int64_t rows) const {
   const Shape& shape = buffers_[buffer].shape();
   const int64_t row = shape.elements() / std::max<int64_t>(1, shape[0]);
@@ -79,21 +97,22 @@ Range Parameters::flat_range(size_t buffer, int64_t first_row, int64_t rows) con
 }
 
 Var Parameters::add(const std::vector<Slice>& slices, Shape shape, Use use, bool trained) {
+  const bool frozen = trained && std::ranges::all_of(slices, [&](const Slice& p) { return matches(frozen_, p.name); });
   const int64_t offset = flat_elements_;
-  flat_elements_ += (shape.elements() + flat_block - 1) / flat_block * flat_block;
+  if (!frozen) flat_elements_ += in_blocks(shape.elements());
   offsets_.push_back(offset);
-  const Tensor value = flat_values_                     ? flat_part(flat_values_, offset, shape)
+  const Tensor value = flat_values_ && !frozen          ? flat_part(flat_values_, offset, shape)
                        : packed_ && use == Use::product ? without_memory(offset, shape, dtype_)
                                                         : arena_.allocate(shape, dtype_);
   std::shared_ptr<Node> node;
-  if (flat_gradients_ && trained) {
+  if (flat_gradients_ && trained && !frozen) {
     node = std::make_shared<Node>();
     node->gradient = flat_part(flat_gradients_, offset, shape);
   }
   int64_t from = 0;
   for (const Slice& p : slices) {
     const Tensor gradient = node ? node->gradient.row_range(from, p.rows) : Tensor();
-    named_.push_back({p.name, value.row_range(from, p.rows), gradient, p.init, buffers_.size(), from, trained});
+    named_.push_back({p.name, value.row_range(from, p.rows), gradient, p.init, buffers_.size(), from, trained, frozen});
     from += p.rows;
   }
   uses_.push_back(use);
@@ -123,7 +142,7 @@ void Parameters::write_gradients_to(const Tensor& flat) {
   for (size_t i = 0; i < buffers_.size(); ++i)
     if (buffers_[i].node()) buffers_[i].node()->gradient = part_of(flat, i);
   for (Named& p : named_)
-    if (p.trained) p.gradient = part_of(flat, p);
+    if (p.has_gradient()) p.gradient = part_of(flat, p);
 }
 
 void Parameters::forget_gradients() {
@@ -189,10 +208,17 @@ bool Parameters::rounds(size_t buffer, bool vectors) const {
 
 RoundedWeights Parameters::rounded_weights(DType type, bool activations) const {
   RoundedWeights rounded{.type = type, .activations = activations};
+  const auto in_flat = [&](size_t buffer) { return rounds(buffer, activations) && !is_frozen(buffer); };
   for (size_t begin = 0, end; begin < buffers_.size(); begin = end) {
     end = begin + 1;
     if (!rounds(begin, activations)) continue;
-    while (end < buffers_.size() && rounds(end, activations)) ++end;
+    if (is_frozen(begin)) {
+      const Tensor& values = buffers_[begin].value();
+      rounded.frozen.push_back({values, arena_.allocate(values.shape(), type)});
+      rounded.copies.emplace(values.data(), rounded.frozen.back().copy);
+      continue;
+    }
+    while (end < buffers_.size() && in_flat(end)) ++end;
     const int64_t from = offsets_[begin], to = end < buffers_.size() ? offsets_[end] : flat_elements_;
     const Tensor copy = arena_.allocate({to - from}, type);
     for (size_t i = begin; i < end; ++i)
@@ -202,7 +228,8 @@ RoundedWeights Parameters::rounded_weights(DType type, bool activations) const {
   return rounded;
 }
 
-void Parameters::round(const RoundedWeights& rounded) const {
+void Parameters::round(RoundedWeights& rounded) const {
+  for (const auto& [values, copy] : std::exchange(rounded.frozen, {})) backend_.copy(copy, values);
   for (const auto& [values, copy] : rounded.adjacent) {
     const Shape blocks{copy.elements() / flat_block, flat_block};
     backend_.copy(copy.reshaped(blocks), values.reshaped(blocks));

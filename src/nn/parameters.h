@@ -20,6 +20,9 @@ struct Init {
   static Init glorot(int64_t rows, int64_t cols, double gain = 1);
 };
 
+/// Whether the name matches one of these shell patterns, such as "encoder.*" or "*.bias".
+bool matches(const std::vector<std::string>& patterns, const std::string& name);
+
 /// All weights of a model, in order of creation. A weight may be a slice of a larger matrix (queries, keys and values
 /// are one product): kernels and the optimiser see the matrix, files and messages the named slices.
 class Parameters {
@@ -37,8 +40,10 @@ class Parameters {
     size_t buffer;  // the matrix that it is a slice of
     int64_t first;  // its first row there
     bool trained;   // false: a statistic
+    bool frozen;    // with its whole matrix: it has no gradient and no part in flat buffers
 
     /// The same slice of a tensor with the shape of the matrix, such as a moment or an average.
+    bool has_gradient() const { return trained && !frozen; }
     Tensor slice_of(const Tensor& like_buffer) const { return like_buffer.row_range(first, value.shape()[0]); }
   };
 
@@ -49,9 +54,11 @@ class Parameters {
   /// For decoding: each buffer has its own memory, and there are no gradients.
   Parameters(const Backend& backend, Arena& arena, DType dtype);
   /// For training: buffers are views of one flat buffer of values, gradients views of another with the same layout.
-  /// `elements` is the size of each: flat_elements() of the same parameters.
+  /// `elements` is the size of each. Matrices and vectors all of whose names match `frozen` have their own memory
+  /// instead, and no gradient.
   struct Flat {
     int64_t elements;
+    std::vector<std::string> frozen = {};
   };
   Parameters(const Backend& backend, Arena& arena, DType dtype, Flat flat);
   /// For decoding with packed or rounded weights alone: those that only products use have addresses, as keys of
@@ -86,8 +93,8 @@ class Parameters {
   /// Memory for 16-bit copies of all weights of products, and of vectors if activations are 16-bit. Requires flat
   /// values.
   RoundedWeights rounded_weights(DType type, bool activations) const;
-  /// Updates the copies, those of adjacent weights together.
-  void round(const RoundedWeights& rounded) const;
+  /// Updates the copies, those of adjacent weights together, and at the first time those of frozen weights.
+  void round(RoundedWeights& rounded) const;
   /// For models that only decode: weights that only products use exist only in packed form. Read their values into
   /// `load_destination`; `pack_loaded` packs them.
   Tensor load_destination(size_t buffer) const;
@@ -104,8 +111,10 @@ class Parameters {
   DType dtype() const { return dtype_; }
   int64_t count() const;  // of the numbers in all trained slices
 
-  /// Elements of all buffers, each rounded up to whole blocks.
+  /// Elements of all buffers that are not frozen, each rounded up to whole blocks.
   int64_t flat_elements() const { return flat_elements_; }
+  /// The same of parameters that are not for training yet, if these patterns freeze some of them.
+  int64_t flat_elements(const std::vector<std::string>& frozen) const;
   /// (flat_elements) each; empty where buffers have their own memory. Zero between buffers.
   const Tensor& flat_values() const { return flat_values_; }
   const Tensor& flat_gradients() const { return flat_gradients_; }
@@ -117,7 +126,9 @@ class Parameters {
   Range flat_range(size_t buffer, int64_t first_row, int64_t rows) const;
 
  private:
+  static int64_t in_blocks(int64_t elements) { return (elements + flat_block - 1) / flat_block * flat_block; }
   Tensor flat_part(const Tensor& flat, int64_t offset, Shape shape) const;
+  bool is_frozen(size_t buffer) const { return slices_of(buffer).front().frozen; }
   bool rounds(size_t buffer, bool vectors) const;
   Var add(const std::vector<Slice>& slices, Shape shape, Use use, bool trained = true);
   Tensor pack_destination(size_t buffer, DType type) const;
@@ -129,7 +140,8 @@ class Parameters {
   std::vector<Named> named_;
   std::vector<Var> buffers_;
   std::vector<Use> uses_;         // of each buffer
-  std::vector<int64_t> offsets_;  // of each buffer, in flat buffers
+  std::vector<int64_t> offsets_;  // of each buffer, in flat buffers; frozen ones have none
+  std::vector<std::string> frozen_;
   int64_t flat_elements_ = 0;
   Tensor flat_values_, flat_gradients_;
 };

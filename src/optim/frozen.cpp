@@ -1,7 +1,6 @@
 #include "optim/frozen.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <set>
@@ -10,14 +9,6 @@
 
 namespace dragoman {
 namespace {
-
-bool matches(const std::string& pattern, const std::string& name) {
-  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-}
-
-bool is_frozen(const std::string& name, const std::vector<std::string>& frozen) {
-  return std::ranges::any_of(frozen, [&](const std::string& pattern) { return matches(pattern, name); });
-}
 
 // All names, and a pattern for each common prefix: "encoder.*", "encoder.0.*", "encoder.0.self_attention.*".
 std::vector<std::string> sensible_patterns(const Parameters& parameters) {
@@ -32,7 +23,7 @@ std::vector<std::string> sensible_patterns(const Parameters& parameters) {
 
 void require_match(const std::string& pattern, const Parameters& parameters) {
   const auto& named = parameters.named();
-  if (std::ranges::any_of(named, [&](const auto& p) { return matches(pattern, p.name); })) return;
+  if (std::ranges::any_of(named, [&](const auto& p) { return matches({pattern}, p.name); })) return;
   const std::string near = nearest(pattern, sensible_patterns(parameters));
   throw Error(fmt::format("--freeze {}: no parameter has such a name", pattern),
               near.empty()
@@ -40,9 +31,9 @@ void require_match(const std::string& pattern, const Parameters& parameters) {
                   : fmt::format("did you mean '{}'?", near));
 }
 
-// Freezing affects only the optimizer, but batch-norm statistics are updated in the forward pass.
+// Freezing affects gradients and the optimizer, but batch-norm statistics are updated in the forward pass.
 void require_learned(const std::string& name, const std::vector<std::string>& frozen) {
-  const auto pattern = std::ranges::find_if(frozen, [&](const std::string& p) { return matches(p, name); });
+  const auto pattern = std::ranges::find_if(frozen, [&](const std::string& p) { return matches({p}, name); });
   if (pattern != frozen.end())
     throw Error(
         fmt::format(
@@ -68,7 +59,7 @@ std::vector<TrainedRows> trained_rows(const Parameters& parameters, const std::v
   std::vector<TrainedRows> trained;
   for (const auto& p : parameters.named()) {
     if (!p.trained) require_learned(p.name, frozen);
-    if (!p.trained || is_frozen(p.name, frozen)) continue;
+    if (!p.trained || matches(frozen, p.name)) continue;
     const int64_t rows = p.value.shape()[0];
     const bool resumes =
         !trained.empty() && trained.back().buffer == p.buffer && trained.back().first + trained.back().rows == p.first;

@@ -35,7 +35,7 @@ struct OptimizerState {
 std::vector<NamedTensor> moments_of(const RunState& run, const OptimizerState& state) {
   std::vector<NamedTensor> tensors;
   for (const auto& p : run.parameters.named()) {
-    if (!p.trained) continue;
+    if (!p.has_gradient()) continue;
     tensors.push_back({"first_moment/" + p.name, run.parameters.part_of(state.first_moments, p)});
     tensors.push_back({"second_moment/" + p.name, run.parameters.part_of(state.second_moments, p)});
   }
@@ -46,7 +46,7 @@ std::vector<NamedTensor> averages_of(const RunState& run, const OptimizerState& 
   std::vector<NamedTensor> tensors;
   if (!state.averages) return tensors;
   for (const auto& p : run.parameters.named())
-    tensors.push_back({"average/" + p.name, run.parameters.part_of(state.averages, p)});
+    if (!p.frozen) tensors.push_back({"average/" + p.name, run.parameters.part_of(state.averages, p)});
   return tensors;
 }
 
@@ -96,21 +96,53 @@ void read_tensors(const SafetensorsFile& file, const std::vector<NamedTensor>& t
   }
 }
 
-void read_averages(const SafetensorsFile& file, const RunState& run) {
-  if (!run.average) return;
-  if (file.find("average/" + run.parameters.named().front().name))
-    return read_flat(run, run.average->averages(),
-                     [&](const Tensor& whole) { read_tensors(file, averages_of(run, {.averages = whole})); });
-  run.average->restart();
-  log_info("{} contains no averaged weights: --exponential-smoothing starts from its parameters", file.path());
+bool has_averages(const SafetensorsFile& file) {
+  return std::ranges::any_of(file.tensors(), [](const auto& t) { return t.name.starts_with("average/"); });
 }
 
+// A parameter that was frozen when the state was saved is its own average. One that is frozen from now on stays as the
+// model file has it: at its average.
+void read_averages(const SafetensorsFile& file, const RunState& run) {
+  if (!run.average) return;
+  if (!has_averages(file)) {
+    run.average->restart();
+    log_info("{} contains no averaged weights: --exponential-smoothing starts from its parameters", file.path());
+    return;
+  }
+  const auto name_in_file = [&](const Parameters::Named& p) {
+    return (file.find("average/" + p.name) ? "average/" : "parameter/") + p.name;
+  };
+  read_flat(run, run.average->averages(), [&](const Tensor& whole) {
+    std::vector<NamedTensor> averages;
+    for (const auto& p : run.parameters.named())
+      if (!p.frozen) averages.push_back({name_in_file(p), run.parameters.part_of(whole, p)});
+    read_tensors(file, averages);
+  });
+  std::vector<NamedTensor> frozen;
+  for (const auto& p : run.parameters.named())
+    if (p.frozen) frozen.push_back({name_in_file(p), p.value});
+  read_tensors(file, frozen);
+}
+
+void clear(const Tensor& tensor) {
+  const Tensor zeros = tensor.room_on_host();
+  std::memset(zeros.data(), 0, size_t(zeros.bytes()));
+  tensor.assign(zeros);
+}
+
+// A parameter that was frozen when the state was saved has no moments there: they begin at zero.
 void read_moments(const SafetensorsFile& file, const RunState& run) {
-  const auto read = [&](const Tensor& own, const char* prefix) {
+  const auto read = [&](const Tensor& own, const std::string& prefix) {
     read_flat(run, own, [&](const Tensor& whole) {
       std::vector<NamedTensor> tensors;
-      for (const auto& p : run.parameters.named())
-        if (p.trained) tensors.push_back({prefix + p.name, run.parameters.part_of(whole, p)});
+      for (const auto& p : run.parameters.named()) {
+        if (!p.has_gradient()) continue;
+        const Tensor moments = run.parameters.part_of(whole, p);
+        if (file.find(prefix + p.name))
+          tensors.push_back({prefix + p.name, moments});
+        else
+          clear(moments);
+      }
       read_tensors(file, tensors);
     });
   };
@@ -146,8 +178,7 @@ void require_state(const SafetensorsFile& file, const ModelConfig& config, bool 
   require(entry(file, "version") == state_version, "{} is of state version {}, this dragoman reads {}", path,
           entry(file, "version"), state_version);
   require_same_model(path, config_from_json(entry(file, "config"), path), config);
-  const bool had = std::ranges::any_of(file.tensors(), [](const auto& t) { return t.name.starts_with("average/"); });
-  if (had && !averaged)
+  if (has_averages(file) && !averaged)
     throw Error(fmt::format("{} contains averaged weights, which would be lost without --exponential-smoothing", path),
                 "give it again; to continue without averages, start another --model with this one as "
                 "--pretrained-model");
@@ -166,10 +197,13 @@ std::string_view parts_in(std::string_view options) {
 
 }  // namespace
 
-CheckpointSize checkpoint_size(int64_t parameters, const Vocabularies& vocabularies, bool averaged) {
-  const int64_t weights = 4 * parameters;
+CheckpointSize checkpoint_size(const Parameters& parameters, const Vocabularies& vocabularies, bool averaged) {
+  int64_t learned = 0;
+  for (const auto& p : parameters.named())
+    if (p.has_gradient()) learned += p.value.elements();
+  const int64_t weights = 4 * parameters.count();
   const int64_t vocabulary_bytes = int64_t(vocabularies.source.bytes().size() + vocabularies.target.bytes().size());
-  return {weights + vocabulary_bytes, (averaged ? 4 : 3) * weights};
+  return {weights + vocabulary_bytes, weights + (averaged ? 3 : 2) * 4 * learned};
 }
 
 BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {

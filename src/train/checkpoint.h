@@ -23,12 +23,13 @@ struct CheckpointSize {
   int64_t while_replacing() const { return model + state + larger(); }
 };
 
-/// The model file has the weights; the state also has two moments and, with exponential smoothing, the averages.
-CheckpointSize checkpoint_size(int64_t parameters, const Vocabularies& vocabularies, bool averaged);
+/// The model file has the weights; the state also has two moments and, with exponential smoothing, the averages of
+/// those that are not frozen.
+CheckpointSize checkpoint_size(const Parameters& parameters, const Vocabularies& vocabularies, bool averaged);
 
-/// What is saved of a run. A run resumes from the state file alone, which contains the raw parameters, the moments, the
-/// averages, the progress and the model's baseline. The model file contains the smoothed parameters if there is an
-/// average.
+/// What is saved of a run. A run resumes from the state file alone, which contains the raw parameters, the moments and
+/// averages of those that are not frozen, the progress and the model's baseline. The model file contains the smoothed
+/// parameters if there is an average.
 struct RunState {
   Parameters& parameters;
   Adam& adam;

@@ -61,12 +61,13 @@ Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missin
 void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& vocabularies, const Backend& backend,
                    const Corpus& corpus, const BatchPlan& batches) {
   Arena arena = arena_of(backend);
-  const auto model = make_model(setup.model, backend, arena, DType::f32, true);
+  const auto model = make_model(setup.model, backend, arena, DType::f32, true, setup.optimizer.freeze);
   Adam adam(backend, arena, model->parameters(), setup.optimizer);
   model->parameters().initialise(setup.training.seed);
   if (!setup.training.pretrained_model.empty() && !run.resumes)
     load_pretrained(setup.training.pretrained_model, model->parameters(), vocabularies, setup.data.vocabs);
   run.parameters = model->parameters().count();
+  run.checkpoint = checkpoint_size(model->parameters(), vocabularies, setup.optimizer.exponential_smoothing > 0);
   Learner learner(backend, arena, *model, setup, run.memory.rows);
   Clock clock;
   int64_t target_tokens = 0;
@@ -133,7 +134,6 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
   require_memory(run.memory, backend, setup.data, ranks_here);
   measure_speed(run, setup, vocabularies, backend, sample, batches);
   if (run.besides > 0) run.besides += text_beyond(sample, scale, setup.data.ram.bytes);
-  run.checkpoint = checkpoint_size(run.parameters, vocabularies, setup.optimizer.exponential_smoothing > 0);
   run.free_disk = free_space(setup.training.model);
   require_space(setup.training.model, run.checkpoint, run.free_disk);
   return run;

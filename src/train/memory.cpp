@@ -37,7 +37,7 @@ class FirstOf : public Communicator {
 MemoryPlan walk(TrainingSetup setup, const Backend& dry, std::span<const Batch> batches, int64_t rows, int ranks) {
   setup.training.check_nan = false;
   Arena arena(Arena::Reserve::addresses_only);
-  const auto model = make_model(setup.model, dry, arena, DType::f32, true);
+  const auto model = make_model(setup.model, dry, arena, DType::f32, true, setup.optimizer.freeze);
   FirstOf rank(ranks);
   const Ownership ownership(rank, std::max(1, setup.training.gradient_shards), model->parameters().flat_elements(),
                             Parameters::flat_block);

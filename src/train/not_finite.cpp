@@ -38,7 +38,7 @@ std::optional<BadOutput> first_bad_output(const Backend& backend, Arena& arena, 
 
 std::string first_bad_gradient(const Backend& backend, Arena& arena, const Parameters& parameters) {
   for (const auto& p : parameters.named() | std::views::reverse)
-    if (p.trained && !finite(backend, arena, p.gradient)) return "gradient of " + p.name;
+    if (p.has_gradient() && !finite(backend, arena, p.gradient)) return "gradient of " + p.name;
   return "";
 }
 

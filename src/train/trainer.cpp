@@ -68,7 +68,7 @@ bool never_ends(const TrainingSetup& setup) {
 }
 
 std::unique_ptr<Model> initialised_model(const TrainingSetup& setup, const Backend& backend, Arena& arena) {
-  auto model = make_model(setup.model, backend, arena, DType::f32, true);
+  auto model = make_model(setup.model, backend, arena, DType::f32, true, setup.optimizer.freeze);
   model->parameters().initialise(setup.training.seed);
   return model;
 }
@@ -126,6 +126,8 @@ void Trainer::require_same_run() {
   if (ranks_.size() == 1) return;
   XxHash64 weights;
   weights.add(bytes_of(model_->parameters().flat_values().on_host()));
+  for (const auto& p : model_->parameters().named())
+    if (p.frozen) weights.add(bytes_of(p.value.on_host()));
   std::string measured;
   for (const ValidMetric metric : setup_.training.valid_metrics) measured += validation_.fingerprint(metric);
   require_same(ranks_,

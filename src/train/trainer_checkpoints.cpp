@@ -14,8 +14,7 @@ namespace dragoman {
 // Numbered checkpoints and best models are written later: if they may not fit, a warning is enough.
 void Trainer::require_room() {
   const TrainingOptions& o = setup_.training;
-  const CheckpointSize size =
-      checkpoint_size(model_->parameters().count(), vocabularies_, updater_.average().has_value());
+  const CheckpointSize size = checkpoint_size(model_->parameters(), vocabularies_, updater_.average().has_value());
   const int64_t available = free_space(o.model);
   require_space(o.model, size, available);
   const int64_t best = o.keep_best > 0 ? int64_t(o.valid_metrics.size()) : 0;

@@ -70,6 +70,45 @@ TEST_P(AttentionFamily, DecodesTheSameWhereADeviceRecordsSteps) {
   EXPECT_EQ(logits, forced_logits(*model, as_called, small_batch()));
 }
 
+struct Learned {
+  std::map<std::string, std::vector<double>> gradients;  // of the parameters that have one
+  size_t records;                                        // of the forward pass
+};
+
+Learned learned(const Variant& v, const std::vector<std::string>& frozen) {
+  Arena arena;
+  const Backend& reference = backend("reference");
+  const auto model = make_model(v.config(), reference, arena, DType::f64, true, frozen);
+  model->parameters().initialise(7);
+  Tape tape;
+  Context cx{.backend = reference, .arena = arena, .tape = &tape, .seed = 5};
+  cx.training = true;
+  model->loss(cx, small_batch(), 0.1);
+  Learned result{{}, tape.size()};
+  tape.backward(reference, arena);
+  model->parameters().zero_unwritten_gradients();
+  for (const auto& p : model->parameters().named())
+    if (p.has_gradient()) result.gradients[p.name] = values_of(p.gradient);
+  return result;
+}
+
+// Whatever is frozen, the others have the gradients that they have without that. What lies before all that is trained
+// is not even recorded.
+TEST_P(AttentionFamily, GivesWhatIsNotFrozenTheSameGradients) {
+  const Learned all = learned(GetParam(), {});
+  for (const char* pattern : {"encoder.*", "embedding.*", "decoder.*", "*.weight", "*.bias", "*attention*"}) {
+    SCOPED_TRACE(pattern);
+    const Learned some = learned(GetParam(), {pattern, "nothing"});
+    for (const auto& [name, gradient] : some.gradients) {
+      const auto& expected = all.gradients.at(name);
+      for (size_t i = 0; i < gradient.size(); ++i) ASSERT_NEAR(gradient[i], expected[i], 1e-12) << name;
+    }
+  }
+  const Learned last = learned(GetParam(), {"encoder*", "decoder.0.*", "*embedding*", "*positions*"});
+  EXPECT_LT(last.gradients.size(), all.gradients.size());
+  EXPECT_LT(last.records, all.records);
+}
+
 // A watch hears of every attention once, and the weights of each query sum to 1.
 TEST_P(AttentionFamily, ShowsItsWeightsToAnObserver) {
   Arena arena;

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 
+#include "backend/backend.h"
 #include "backend/registry.h"
 #include "model/model.h"
+#include "tests/op_check/values.h"
 
 namespace dragoman {
 namespace {
@@ -27,6 +29,46 @@ TEST(FlatBuffers, HoldEachBufferFromAMultipleOfABlockOn) {
   const Tensor moments = arena.allocate({4 * block}, DType::f32);
   EXPECT_EQ(p.part_of(moments, 1).as<float>(), moments.as<float>() + block);
   EXPECT_EQ(p.part_of(moments, 1).shape(), b.shape());
+}
+
+// A buffer of which only a part is frozen stays whole.
+TEST(FlatBuffers, DoNotHoldWhatIsFrozen) {
+  Arena arena;
+  Parameters p(backend("cpu"), arena, DType::f32, Parameters::Flat{2 * block, {"a", "c*", "d"}});
+  const Var a = p.vector({{"a", 3, Init::ones()}});
+  const Var b = p.matrix({{"b", 2, Init::ones()}, {"c", 2, Init::ones()}}, 2);
+  const Var c = p.matrix({{"c1", 2, Init::ones()}, {"c2", 3, Init::ones()}}, 2);
+  const Var e = p.vector({{"e", 5, Init::ones()}});
+  EXPECT_EQ(p.flat_elements(), 2 * block);
+  EXPECT_EQ(b.value().as<float>(), p.flat_values().as<float>());
+  EXPECT_EQ(e.value().as<float>(), p.flat_values().as<float>() + block);
+  for (const Var& frozen : {a, c}) EXPECT_FALSE(frozen.node());
+  for (const auto& slice : p.named()) EXPECT_EQ(slice.frozen, !slice.gradient) << slice.name;
+  p.initialise(1);
+  EXPECT_EQ(c.value().as<float>()[9], 1);
+  const Tensor other = arena.allocate({2 * block}, DType::f32);
+  p.write_gradients_to(other);
+  EXPECT_EQ(e.node()->gradient.as<float>(), other.as<float>() + block);
+  EXPECT_EQ(p.count(), 26);
+}
+
+// Copies of frozen weights are made once, those of others at each update.
+TEST(FlatBuffers, AreCopiedIn16BitsWithoutWhatIsFrozen) {
+  Arena arena;
+  Parameters p(backend("cpu"), arena, DType::f32, Parameters::Flat{2 * block, {"b"}});
+  std::vector<Var> all;
+  for (const char* name : {"a", "b", "c"}) all.push_back(p.matrix({{name, 2, Init::ones()}}, 2));
+  RoundedWeights rounded = p.rounded_weights(DType::bf16, false);
+  p.initialise(1);
+  for (const float value : {1.f, 2.f}) {
+    for (const Var& x : all) backend("cpu").fill(x, value);
+    p.round(rounded);
+    for (const Var& x : all) {
+      const auto copy = values_of(rounded.copies.at(x.value().data()));
+      EXPECT_THAT(copy, testing::Each(x.node() ? value : 1));
+      EXPECT_EQ(copy.size(), 4u);
+    }
+  }
 }
 
 ModelConfig tiny(ModelType type) {

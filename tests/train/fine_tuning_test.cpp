@@ -174,6 +174,7 @@ struct FreezeCase {
   std::string name;
   std::vector<std::string> patterns;
   std::vector<std::string> frozen, trained;  // some of the names
+  bool in_state = false;                     // whether the state has moments and averages of these frozen ones
 };
 void PrintTo(const FreezeCase& c, std::ostream* out) { *out << c.name; }
 
@@ -192,8 +193,13 @@ TEST_P(FrozenParameters, LeaveTheBytesOfAllThatMatchesAndChangesTheRest) {
              state = bytes_of(state_path(run.setup.training.model));
   for (const std::string& name : GetParam().frozen) {
     ASSERT_THAT(before, Contains(Key(name)));
-    for (const auto& after : {raw.at(name), saved.at(name), state.at("average/" + name)})
-      EXPECT_TRUE(after == before.at(name)) << name;
+    for (const auto& after : {raw.at(name), saved.at(name)}) EXPECT_TRUE(after == before.at(name)) << name;
+    // The state has no averages and moments of a matrix that is frozen as a whole.
+    EXPECT_EQ(state.contains("average/" + name), GetParam().in_state) << name;
+    EXPECT_EQ(state.contains("first_moment/" + name), GetParam().in_state) << name;
+    EXPECT_EQ(state.contains("second_moment/" + name), GetParam().in_state) << name;
+    if (!GetParam().in_state) continue;
+    EXPECT_TRUE(state.at("average/" + name) == before.at(name)) << name;
     EXPECT_EQ(state.at("first_moment/" + name).find_first_not_of('\0'), std::string::npos) << name;
   }
   for (const std::string& name : GetParam().trained) EXPECT_FALSE(raw.at(name) == before.at(name)) << name;
@@ -209,7 +215,8 @@ const FreezeCase cases[] = {
      {"*.key.weight", "*.query.bias"},
      {"encoder.0.self_attention.key.weight", "decoder.0.self_attention.query.bias"},
      {"encoder.0.self_attention.query.weight", "encoder.0.self_attention.value.weight",
-      "decoder.0.self_attention.value.bias"}},
+      "decoder.0.self_attention.value.bias"},
+     true},
 };
 INSTANTIATE_TEST_SUITE_P(Of, FrozenParameters, testing::ValuesIn(cases),
                          [](const auto& info) { return info.param.name; });
@@ -227,6 +234,24 @@ TEST(Freeze, MayBeginAndEndBetweenCalls) {
   run.train_until(8);
   EXPECT_FALSE(bytes_of(run.setup.training.model).at("encoder.0.feed_forward.up.weight") ==
                before.at("encoder.0.feed_forward.up.weight"));
+}
+
+// The model file has averages. A parameter that is frozen keeps the value that it has there.
+TEST(Freeze, KeepsAveragesThatTheModelFileHas) {
+  ToyRun run;
+  run.setup.optimizer.exponential_smoothing = 0.1;
+  run.train_until(5);
+  const auto before = bytes_of(run.setup.training.model);
+  run.setup.optimizer.freeze = {"encoder.*"};
+  run.train_until(8);
+  const auto frozen = bytes_of(run.setup.training.model);
+  run.setup.optimizer.freeze = {};
+  run.train_until(11);
+  const auto after = bytes_of(run.setup.training.model);
+  for (const char* name : {"encoder.0.feed_forward.up.weight", "encoder.0.self_attention.key.bias"}) {
+    EXPECT_TRUE(frozen.at(name) == before.at(name)) << name;
+    EXPECT_FALSE(after.at(name) == before.at(name)) << name;
+  }
 }
 
 TEST(Freeze, NamesTheNearestWhereAPatternMatchesNothing) {

@@ -50,6 +50,18 @@ TEST(MemoryPlan, CountsFiveNumbersAParameter) {
   EXPECT_EQ(p.memory.parameters, p.arena.in_use());
 }
 
+// Neither a gradient nor moments nor an average; and without what encodes, no activations of it are kept.
+TEST(MemoryPlan, CountsOneNumberOfAFrozenParameter) {
+  Planned p;
+  p.run.setup.optimizer.freeze = {"encoder.*"};
+  const MemoryPlan plan = plan_memory(p.run.setup, backend("cpu"), *p.corpus, p.batches);
+  int64_t frozen = 0;
+  for (const auto& weight : p.model->parameters().named())
+    if (weight.name.starts_with("encoder.")) frozen += weight.value.elements();
+  EXPECT_GE(p.memory.parameters - plan.parameters, 4 * 4 * frozen);
+  EXPECT_LT(plan.peak - plan.parameters, p.memory.peak - p.memory.parameters);
+}
+
 // Weights are whole on every rank; moments and the average exist for a rank's slices alone. Gradients of 8 shards in
 // one process take log2(8) + 1 buffers; a rank with 2 shards takes one for its gradients, one for its tree and one for
 // what the others send.
