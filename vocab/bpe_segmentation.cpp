@@ -48,6 +48,10 @@ class BpeSegmentation : public Segmentation {
     return decoded;
   }
 
+  std::string text_of(const std::string& piece) const override {
+    return piece.ends_with(continues) ? piece.substr(0, piece.size() - continues.size()) : piece + ' ';
+  }
+
   std::string unknown() const override { return "⁇"; }
 
  private:

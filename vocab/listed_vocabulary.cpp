@@ -118,6 +118,11 @@ class ListedModel : public PieceModel {
     return {std::move(decoded.text), std::move(ranges)};
   }
 
+  std::string text_of(int32_t id) const override {
+    if (vanishes(id)) return "";
+    return segmentation_->text_of(role(id) == Role::unknown ? segmentation_->unknown() : piece(id));
+  }
+
   std::string decode_pieces(const std::vector<std::string>& pieces) const override {
     return segmentation_->decode(pieces).text;
   }

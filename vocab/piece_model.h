@@ -30,6 +30,7 @@ class PieceModel {
   virtual std::vector<std::string> encode_pieces(std::string_view line) const = 0;
   virtual std::vector<int32_t> sample(std::string_view line, double alpha) const = 0;  // in with_sampling_seed()
   virtual DecodedText decode(std::span<const int32_t> ids) const = 0;
+  virtual std::string text_of(int32_t id) const = 0;  // Vocabulary::text_of
   virtual std::string decode_pieces(const std::vector<std::string>& pieces) const = 0;
 
  private:

@@ -15,7 +15,8 @@ class Segmentation {
   virtual WrittenLine encode(std::string_view line) const = 0;
   virtual std::vector<std::string> sample(std::string_view line, double alpha) const = 0;  // in with_sampling_seed()
   virtual DecodedText decode(const std::vector<std::string>& pieces) const = 0;
-  virtual std::string unknown() const = 0;  // what decode() accepts as an unknown piece
+  virtual std::string text_of(const std::string& piece) const = 0;  // Vocabulary::text_of
+  virtual std::string unknown() const = 0;                          // what decode() accepts as an unknown piece
   virtual bool is_byte(const std::string&) const { return false; }
 };
 

@@ -3,6 +3,7 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "base/file_kind.h"
@@ -75,6 +76,8 @@ class SentencePieceModel : public PieceModel {
     return {pieces.text(), ranges_of(pieces, *processor_)};
   }
 
+  std::string text_of(int32_t id) const override { return dragoman::text_of(piece(id), *processor_); }
+
   std::string decode_pieces(const std::vector<std::string>& pieces) const override {
     std::string text;
     check(processor_->Decode(pieces, &text));
@@ -103,6 +106,24 @@ std::vector<ByteRange> ranges_of(const ImmutableSentencePieceText& pieces, const
     if (follows && is_byte(i) && is_byte(i + 1)) ranges[i] = ranges[i + 1];
   }
   return ranges;
+}
+
+std::string text_of(const std::string& piece, const SentencePieceProcessor& processor) {
+  constexpr std::string_view blank = "\u2581";
+  const int id = processor.PieceToId(piece);
+  if (processor.IsByte(id)) return {char(std::strtoul(piece.c_str() + 3, nullptr, 16))};  // of "<0xE2>"
+  if (processor.IsControl(id)) return "";
+  std::string text;
+  if (processor.IsUnknown(id) && processor.IdToPiece(id) == piece) {
+    check(processor.Decode(std::vector{id}, &text));
+    return text;
+  }
+  for (std::string_view rest = piece; !rest.empty();) {
+    const bool is_blank = rest.starts_with(blank);
+    text += is_blank ? ' ' : rest.front();
+    rest.remove_prefix(is_blank ? blank.size() : 1);
+  }
+  return text;
 }
 
 std::shared_ptr<const SentencePieceProcessor> load_sentencepiece(const std::string& bytes, const std::string& name) {

@@ -25,6 +25,9 @@ void check(const sentencepiece::util::Status& status);
 std::vector<ByteRange> ranges_of(const sentencepiece::ImmutableSentencePieceText& pieces,
                                  const sentencepiece::SentencePieceProcessor& processor);
 
+/// Vocabulary::text_of for a written piece, which the model may lack.
+std::string text_of(const std::string& piece, const sentencepiece::SentencePieceProcessor& processor);
+
 /// A SentencePiece model that gives pieces and ids itself.
 std::shared_ptr<const PieceModel> sentencepiece_model(const std::string& bytes, const std::string& name);
 

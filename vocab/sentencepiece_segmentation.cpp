@@ -50,6 +50,7 @@ class SentencePieceSegmentation : public Segmentation {
     return with_blanks({pieces.text(), ranges_of(pieces, *processor_)});
   }
 
+  std::string text_of(const std::string& piece) const override { return dragoman::text_of(piece, *processor_); }
   std::string unknown() const override { return processor_->IdToPiece(processor_->unk_id()); }
   bool is_byte(const std::string& piece) const override { return processor_->IsByte(processor_->PieceToId(piece)); }
 

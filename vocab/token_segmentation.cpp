@@ -34,6 +34,8 @@ class TokenSegmentation : public Segmentation {
     return decoded;
   }
 
+  std::string text_of(const std::string& piece) const override { return piece + ' '; }
+
   std::string unknown() const override { return "⁇"; }
 };
 

@@ -103,6 +103,11 @@ DecodedText Vocabulary::decode_with_offsets(std::span<const int32_t> ids) const 
   return decoded;
 }
 
+std::string Vocabulary::text_of(int32_t id) const {
+  require_inside(id);
+  return one_line(model_->text_of(id));
+}
+
 std::string Vocabulary::decode_pieces(const std::vector<std::string>& pieces) const {
   return one_line(model_->decode_pieces(pieces));
 }

@@ -69,6 +69,10 @@ class Vocabulary {
   /// The same, with the bytes of the text that come from each piece.
   DecodedText decode_with_offsets(std::span<const int32_t> ids) const;
 
+  /// What a piece adds to a text between others, with the blanks that it stands for; of a byte piece the byte. decode()
+  /// leaves out blanks at the ends of the text.
+  std::string text_of(int32_t id) const;
+
   /// The inverse of encode_pieces: words that are not pieces are kept as they are.
   std::string decode_pieces(const std::vector<std::string>& pieces) const;
 

@@ -150,6 +150,22 @@ TEST_P(OffsetsOf, LeadIntoTheDecodedText) {
   }
 }
 
+TEST_P(OffsetsOf, LeadToPiecesWhoseTextsMakeUpTheLine) {
+  const Vocabulary v = vocabulary();
+  const auto without_outer_blanks = [](const std::string& text) {
+    const size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+  };
+  for (const std::string& line : lines()) {
+    Ids ids = v.encode(line);
+    if (!ids.empty()) ids.insert(ids.begin() + 1, v.eos());
+    ids.push_back(v.unk());
+    std::string text;
+    for (const int32_t id : ids) text += v.text_of(id);
+    EXPECT_EQ(without_outer_blanks(text), without_outer_blanks(v.decode(ids))) << line;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Vocabulary, OffsetsOf,
                          testing::Values("bpe", "unigram", "normalizing", "list", "tokens", "merges"),
                          [](const auto& info) { return info.param; });
