@@ -1,8 +1,6 @@
 #include "decode/glossary.h"
 
 #include <fmt/format.h>
-#include <unicode/uchar.h>
-#include <unicode/uscript.h>
 
 #include <algorithm>
 #include <functional>
@@ -13,41 +11,10 @@
 #include "base/utf8.h"
 #include "text/characters.h"
 #include "text/composed_text.h"
+#include "text/words.h"
 
 namespace dragoman {
 namespace {
-
-bool is_mark(int32_t c) { return c >= 0 && (U_GET_GC_MASK(c) & U_GC_M_MASK) != 0; }
-
-bool is_of_word(int32_t c) { return c >= 0 && (u_isalnum(c) || is_mark(c)); }
-
-// Whether a letter belongs to a writing that puts no spaces between words.
-bool has_no_spaces(int32_t c) {
-  UErrorCode status = U_ZERO_ERROR;
-  switch (c < 0 ? USCRIPT_INVALID_CODE : uscript_getScript(c, &status)) {
-    case USCRIPT_HAN:
-    case USCRIPT_HIRAGANA:
-    case USCRIPT_KATAKANA:
-    case USCRIPT_BOPOMOFO:
-    case USCRIPT_THAI:
-    case USCRIPT_LAO:
-    case USCRIPT_KHMER:
-    case USCRIPT_MYANMAR:
-    case USCRIPT_TIBETAN:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Whether a word may end and another begin at this byte, which is between two characters or at an end.
-bool is_boundary(std::string_view text, size_t at) {
-  if (at == 0 || at == text.size()) return true;
-  size_t before = at, after = at;
-  const int32_t left = character_before(text, before), right = character_at(text, after);
-  if (is_mark(right)) return false;
-  return !is_of_word(left) || !is_of_word(right) || has_no_spaces(left) || has_no_spaces(right);
-}
 
 size_t next_boundary(std::string_view text, size_t at) {
   do character_at(text, at);
@@ -64,7 +31,7 @@ std::string_view text_of_field(std::string_view text) {
 
 // A vocabulary marks the beginning of a line like a space. Behind another character it does not.
 Phrase phrase_of(const Vocabulary& target, std::string_view text) {
-  if (!has_no_spaces(first_character(text))) return target.encode(text);
+  if (!word_role(first_character(text)).without_spaces) return target.encode(text);
   const std::string before = "。";
   const EncodedLine line = target.encode_with_offsets(before + std::string(text));
   size_t first = 0;

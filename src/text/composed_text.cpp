@@ -29,6 +29,16 @@ ComposedText::ComposedText(std::string_view original) : original_(original) {
   position_ = edits_.getFineIterator();
 }
 
+std::string decomposed(std::string_view text) {
+  UErrorCode status = U_ZERO_ERROR;
+  const icu::Normalizer2* form = icu::Normalizer2::getNFDInstance(status);
+  std::string found;
+  icu::StringByteSink<std::string> sink(&found);
+  if (form) form->normalizeUTF8(0, piece_of(text), sink, nullptr, status);
+  invariant(U_SUCCESS(status), "ICU decomposes any text");
+  return found;
+}
+
 size_t ComposedText::in_original(size_t at) {
   if (!changed_) return at;
   UErrorCode status = U_ZERO_ERROR;

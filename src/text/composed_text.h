@@ -26,4 +26,7 @@ class ComposedText {
   icu::Edits::Iterator position_;  // in them
 };
 
+/// The text in Unicode's normalization form D, where é is e with a combining accent.
+std::string decomposed(std::string_view text);
+
 }  // namespace dragoman
