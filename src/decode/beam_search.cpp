@@ -158,13 +158,22 @@ std::vector<StepRow> Search::rows() {
 }
 
 // The union of what all sentences need to know.
-PredictionRequest Search::request_of(std::span<const RowRequest> requests) const {
+PredictionRequest Search::request_of(std::span<const RowRequest> requests, Picker::Enough enough) const {
   PredictionRequest all{.best = 1, .all = false, .log_probs = false};
   for (const Active& s : active_) {
-    const PredictionRequest one = s.picker->request(requests.subspan(size_t(s.next_row), s.beam.live().size()));
+    const PredictionRequest one = s.picker->request(requests.subspan(size_t(s.next_row), s.beam.live().size()), enough);
     all = {std::max(all.best, one.best), all.all || one.all, all.log_probs || s.log_probs};
   }
   return all;
+}
+
+bool Search::has_enough(const Predictions& predictions, std::span<const RowRequest> requests, int64_t best) const {
+  for (const Active& s : active_)
+    for (size_t i = 0; i < s.beam.live().size(); ++i) {
+      const size_t row = size_t(s.next_row) + i;
+      if (!s.picker->has_enough(predictions, int64_t(row), requests[row], best)) return false;
+    }
+  return true;
 }
 
 std::vector<RowRequest> Search::requests() const {
@@ -240,7 +249,7 @@ void Search::occupy_device() {
   if (active_.empty()) return;
   try {
     const auto step_rows = rows();
-    models_.begin(step_rows, request_of(requests()));
+    models_.begin(step_rows, request_of(requests(), Picker::Enough::usually));
   } catch (const std::exception& error) {  // the next step will show whom there is no memory for
     if (!is_lack_of_memory(error)) throw;
   }
@@ -261,7 +270,11 @@ void Search::predict() {
   const auto step_rows = rows();
   const auto requests = this->requests();
   const auto ahead = ahead_request(requests);
-  pick(models_.step(step_rows, request_of(requests), ahead ? &*ahead : nullptr), requests);
+  const PredictionRequest usual = request_of(requests, Picker::Enough::usually);
+  Predictions predictions = models_.step(step_rows, usual, ahead ? &*ahead : nullptr);
+  if (!has_enough(predictions, requests, usual.best))
+    predictions = models_.step(step_rows, request_of(requests, Picker::Enough::surely));
+  pick(predictions, requests);
 }
 
 void Search::extend() {

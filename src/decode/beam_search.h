@@ -98,7 +98,8 @@ class Search {
   std::vector<StepRow> rows();
   std::vector<RowRequest> requests() const;
   void pick(const Predictions& predictions, std::span<const RowRequest> requests);
-  PredictionRequest request_of(std::span<const RowRequest> requests) const;
+  PredictionRequest request_of(std::span<const RowRequest> requests, Picker::Enough enough) const;
+  bool has_enough(const Predictions& predictions, std::span<const RowRequest> requests, int64_t best) const;
   bool admits() const;
   std::optional<AheadRequest> ahead_request(std::span<const RowRequest> requests) const;
   void report_beginnings();

@@ -6,12 +6,12 @@
 namespace dragoman {
 namespace {
 
+// More than this many forbidden pieces are hardly ever among the best.
+constexpr int64_t usually_forbidden = 8;
+
 // Beam search takes the best continuations of all hypotheses together, so a single hypothesis may fill all positions.
 class BestPieces : public Picker {
-  int64_t best_count(std::span<const RowRequest> requests) const override {
-    const auto positions = [](const RowRequest& r) { return r.positions; };
-    return std::ranges::max(requests, {}, positions).positions + most_forbidden(requests);
-  }
+  int64_t needed(const RowRequest& request) const override { return request.positions; }
   bool needs_all_scores() const override { return false; }
   bool picks_best() const override { return true; }
 
@@ -27,9 +27,23 @@ std::unique_ptr<const Picker> make_picker(const SearchOptions& options) {
   return std::make_unique<BestPieces>();
 }
 
-PredictionRequest Picker::request(std::span<const RowRequest> requests) const {
+PredictionRequest Picker::request(std::span<const RowRequest> requests, Enough enough) const {
   const auto lists = [](const RowRequest& r) { return r.allowed->only || !r.required.empty(); };
-  return {.best = best_count(requests), .all = needs_all_scores() || std::ranges::any_of(requests, lists)};
+  PredictionRequest wanted{.best = 1, .all = needs_all_scores() || std::ranges::any_of(requests, lists)};
+  for (const RowRequest& r : requests) {
+    const int64_t forbidden = needs_all_scores() || r.allowed->only ? 0 : std::ssize(r.allowed->ids);
+    wanted.best = std::max(
+        wanted.best, needed(r) + (enough == Enough::usually ? std::min(forbidden, usually_forbidden) : forbidden));
+  }
+  return wanted;
+}
+
+bool Picker::has_enough(const Predictions& predictions, int64_t row, const RowRequest& request, int64_t best) const {
+  const Allowed& allowed = *request.allowed;
+  if (needs_all_scores() || allowed.only || std::ssize(allowed.ids) <= usually_forbidden) return true;
+  const auto found = predictions.best(row);
+  if (std::ssize(found) < best) return true;  // all there are
+  return std::ranges::count_if(found, [&](int32_t id) { return allowed.contains(id); }) >= needed(request);
 }
 
 void Picker::pick(const Predictions& predictions, int64_t row, const RowRequest& request,
@@ -58,13 +72,6 @@ std::vector<int32_t> best_allowed(const Predictions& predictions, int64_t row, c
   std::ranges::stable_sort(ids, better);  // equal scores: the lower id first, as in best()
   if (ids.size() > count) ids.resize(count);
   return ids;
-}
-
-int64_t most_forbidden(std::span<const RowRequest> requests) {
-  size_t most = 0;
-  for (const RowRequest& r : requests)
-    if (!r.allowed->only) most = std::max(most, r.allowed->ids.size());
-  return int64_t(most);
 }
 
 }  // namespace dragoman

@@ -14,8 +14,12 @@ namespace dragoman {
 class Picker {
  public:
   virtual ~Picker() = default;
-  /// What `pick` needs to know for these requests.
-  PredictionRequest request(std::span<const RowRequest> requests) const;
+  /// What `pick` needs to know for these requests: `usually`, as few pieces of a long list of forbidden ones are among
+  /// the best, or `surely`, however many are.
+  enum class Enough { usually, surely };
+  PredictionRequest request(std::span<const RowRequest> requests, Enough enough) const;
+  /// Whether the `best` pieces of a row that were requested are enough for `pick`.
+  bool has_enough(const Predictions& predictions, int64_t row, const RowRequest& request, int64_t best) const;
   /// Whether it picks the most probable pieces.
   virtual bool picks_best() const { return false; }
   /// The continuations of a row, written over `picked`, whose memory is reused.
@@ -23,8 +27,8 @@ class Picker {
             std::vector<Continuation>& picked) const;
 
  private:
-  virtual int64_t best_count(std::span<const RowRequest> requests) const = 0;
-  virtual bool needs_all_scores() const = 0;  // whether choose() reads the scores of all pieces
+  virtual int64_t needed(const RowRequest& request) const = 0;  // of the best allowed pieces
+  virtual bool needs_all_scores() const = 0;                    // whether choose() reads the scores of all pieces
   virtual std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const RowRequest& request) const = 0;
 };
 
@@ -37,8 +41,5 @@ std::unique_ptr<const Picker> make_sampler(const SearchOptions& options);
 /// The `count` most probable pieces that the request allows, best first. Fewer if Predictions::best, or the list of
 /// allowed pieces, has fewer.
 std::vector<int32_t> best_allowed(const Predictions& predictions, int64_t row, const Allowed& allowed, size_t count);
-
-/// The largest number of pieces that one request forbids.
-int64_t most_forbidden(std::span<const RowRequest> requests);
 
 }  // namespace dragoman

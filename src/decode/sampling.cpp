@@ -52,8 +52,8 @@ class Sampler : public Picker {
   explicit Sampler(const SearchOptions& options) : options_(options) {}
 
  private:
-  int64_t best_count(std::span<const RowRequest> requests) const override {
-    return options_.sampling == Sampling::topk ? options_.sampling_pieces + most_forbidden(requests) : 1;
+  int64_t needed(const RowRequest&) const override {
+    return options_.sampling == Sampling::topk ? options_.sampling_pieces : 1;
   }
   bool needs_all_scores() const override { return options_.sampling != Sampling::topk; }
 
