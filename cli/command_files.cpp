@@ -41,6 +41,7 @@ CommandFiles files_of(const TranslateCommandOptions& o) {
                    {"--model", o.models},
                    {"--vocabs", o.vocabs},
                    {"--glossary", {o.glossary}},
+                   {"--avoid", {o.avoid}},
                    {"--shortlist", shortlist}},
           .written = {{"--output", {o.output}}}};
 }
@@ -51,6 +52,7 @@ CommandFiles files_of(const ServeCommandOptions& o) {
   return {.read = {{"--model", models},
                    {"--vocabs", o.vocabs},
                    {"--glossary", {o.glossary}},
+                   {"--avoid", {o.avoid}},
                    {"--shortlist", {o.shortlist}},
                    {"--api-keys", {o.api_keys}},
                    {"--detect-model", {o.detect_model}}},

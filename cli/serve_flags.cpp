@@ -69,7 +69,7 @@ std::vector<Flag<O>> limit_flags() {
        .field = &O::max_characters,
        .value = "N",
        .group = group,
-       .help = "maximum number of characters of a request's texts, prefix and glossary",
+       .help = "maximum number of characters of a request's texts, prefix, glossary and phrases to avoid",
        .range = {1, 1'000'000'000}},
       {.name = "max-body",
        .field = &O::max_body,
@@ -161,6 +161,11 @@ std::vector<Flag<O>> run_flags() {
        .value = "FILE",
        .group = group,
        .help = "terminology whose translations must occur, as in translate; for one model"},
+      {.name = "avoid",
+       .field = &O::avoid,
+       .value = "FILE",
+       .group = group,
+       .help = "phrases that no translation contains, as in translate; for one model"},
       tokens_in_flight_flag<O>(group),
       cpu_threads_flag<O>(group),
       devices_flag<O>(group),
@@ -176,6 +181,8 @@ void check(O& o, const Given&, Findings& findings) {
   findings.expect(o.models.size() < 2 || o.shortlist.empty(), "--shortlist is for one model, --model names {}",
                   o.models.size());
   findings.expect(o.models.size() < 2 || o.glossary.empty(), "--glossary is for one model, --model names {}",
+                  o.models.size());
+  findings.expect(o.models.size() < 2 || o.avoid.empty(), "--avoid is for one model, --model names {}",
                   o.models.size());
   findings.attempt([&] { validate(static_cast<const SearchOptions&>(o)); });
 }

@@ -87,6 +87,12 @@ std::vector<Flag<O>> file_flags() {
        .group = group,
        .help = "terminology: lines of a term of the source, a tab and its translation, which must occur in the "
                "translation of every line that contains the term (docs/search.md)"},
+      {.name = "avoid",
+       .field = &O::avoid,
+       .value = "FILE",
+       .group = group,
+       .help = "forbidden phrases, one per line: no translation contains one, unless --force-decode demands it "
+               "(docs/search.md)"},
       {.name = "n-best",
        .field = n_best_field(),
        .value = "N",
@@ -343,6 +349,8 @@ void check_phrases(const O& o, Findings& findings) {
       o.constraints != LineConstraints::ordered || o.glossary.empty(),
       "--constraints ordered and --glossary: the terms of a glossary have no order; give --constraints alone");
   findings.expect(o.glossary != "-" || o.input != "-", "--glossary - and --input - both read stdin: name a file");
+  const std::string_view other = o.input == "-" ? "input" : o.glossary == "-" ? "glossary" : "";
+  findings.expect(o.avoid != "-" || other.empty(), "--avoid - and --{} - both read stdin: name a file", other);
   findings.expect(!o.no_spm_encode || o.glossary.empty(),
                   "--no-spm-encode and --glossary: a glossary is for text that is not split into pieces");
 }

@@ -35,6 +35,9 @@ class [[gnu::visibility("default")]] BackgroundTranslator {
   /// TextTranslator::glossary().
   std::shared_ptr<const Glossary> glossary(const std::map<std::string, std::string>& terms) const;
 
+  /// TextTranslator::forbidden_phrases().
+  std::shared_ptr<const ForbiddenPhrases> forbidden_phrases(const std::vector<std::string>& phrases) const;
+
   /// Queues a text. `answered` is called exactly once, in the translator's thread, and delays the other texts while it
   /// runs. It may submit and cancel; its exceptions are logged. The same holds for `request.partial`, which may be
   /// called several times before `answered`. Error for invalid options, for a translator that is being destroyed, and

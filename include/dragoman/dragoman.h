@@ -146,6 +146,7 @@ struct dragoman_translator_options {
   const struct dragoman_search_options* search; /* for texts without options of their own */
   const char* glossary; /* file of terms whose translations must occur: `dragoman translate --glossary`; NULL: none */
   int ensemble_mean;    /* enum dragoman_ensemble_mean */
+  const char* avoid;    /* file of phrases that must not occur: `dragoman translate --avoid`; NULL: none */
 };
 void dragoman_translator_options_init(struct dragoman_translator_options* options, size_t struct_size);
 
@@ -192,6 +193,14 @@ enum dragoman_status dragoman_glossary_new(struct dragoman_translator* translato
                                            struct dragoman_glossary** glossary, struct dragoman_error** error);
 void dragoman_glossary_free(struct dragoman_glossary* glossary);
 
+/* Phrases that translations must not contain: `count` of them, for requests to translators with the same vocabulary.
+ * They add to the translator's own. */
+struct dragoman_forbidden_phrases;
+enum dragoman_status dragoman_forbidden_phrases_new(struct dragoman_translator* translator, const char* const* phrases,
+                                                    size_t count, struct dragoman_forbidden_phrases** forbidden,
+                                                    struct dragoman_error** error);
+void dragoman_forbidden_phrases_free(struct dragoman_forbidden_phrases* forbidden);
+
 /* Receives the outcome of a request in the translator's thread, exactly once for each request that was accepted. Other
  * texts wait while it runs. With DRAGOMAN_OK there are translations of one text, with another status an error. The
  * library frees both when the function returns. It may submit and cancel. */
@@ -213,6 +222,7 @@ struct dragoman_request {
   void* context;                            /* passed to both functions */
   dragoman_partial_function partial;        /* NULL: only the whole translation */
   const struct dragoman_glossary* glossary; /* may be freed after dragoman_submit; not with sampling; NULL: none */
+  const struct dragoman_forbidden_phrases* avoid; /* may be freed after dragoman_submit; NULL: none */
 };
 void dragoman_request_init(struct dragoman_request* request, size_t struct_size);
 

@@ -12,7 +12,8 @@
 namespace dragoman {
 
 class Engine;
-class Glossary;  // made by a translator
+class ForbiddenPhrases;  // made by a translator
+class Glossary;          // likewise
 
 struct TextTranslatorOptions {
   std::vector<std::string> models = {};  // files; several translate together and have the same vocabularies
@@ -20,6 +21,7 @@ struct TextTranslatorOptions {
   EnsembleMean ensemble_mean = EnsembleMean::automatic;
   Precision precision = Precision::automatic;
   std::string glossary = {};   // file of terms whose translations must occur: `translate --glossary`; empty: none
+  std::string avoid = {};      // file of phrases that must not occur: `translate --avoid`; empty: none
   std::string shortlist = {};  // file of `dragoman align` or of Marian; empty: all pieces are allowed
   std::vector<std::string> vocabs = {};  // for models of other programs, if no file beside them names them
   std::string source_lang = {};          // for multilingual models; empty: as stored in the model
@@ -46,6 +48,7 @@ struct TranslationRequest {
   std::string prefix = {};                        // how the translation begins
   std::vector<std::string> phrases = {};          // that it must contain, if the search finds a way; not with sampling
   std::shared_ptr<const Glossary> glossary = {};  // TextTranslator::glossary(); not with sampling; null: none
+  std::shared_ptr<const ForbiddenPhrases> avoid = {};  // TextTranslator::forbidden_phrases(); null: none
   bool scores = true;  // compute log-probabilities and scores, and give the pieces; without, there are no pieces, the
                        // numbers are undefined, and greedy search is faster
   /// Receives the beginning of the best translation each time more of it is decided; see docs/embedding.md. Must not
@@ -71,6 +74,10 @@ class [[gnu::visibility("default")]] TextTranslator {
   /// terms count too unless they are among these. For requests to translators with the same vocabulary. Error for a
   /// term or a translation without text, and for characters that the model's vocabulary lacks. Any thread may call it.
   std::shared_ptr<const Glossary> glossary(const std::map<std::string, std::string>& terms) const;
+
+  /// Phrases that must not occur, as of a file TextTranslatorOptions::avoid, whose phrases must not either. For
+  /// requests to translators with the same vocabulary. Error for a phrase without text. Any thread may call it.
+  std::shared_ptr<const ForbiddenPhrases> forbidden_phrases(const std::vector<std::string>& phrases) const;
 
   using Ticket = uint64_t;
   using Done = std::function<void(std::vector<TranslatedText> best)>;  // n_best of them, best first; at least one

@@ -160,6 +160,7 @@ TextTranslatorOptions read(const dragoman_translator_options* given) {
                                 .ensemble_mean = EnsembleMean(o.ensemble_mean),
                                 .precision = Precision(o.precision),
                                 .glossary = text_of(o.glossary),
+                                .avoid = text_of(o.avoid),
                                 .shortlist = text_of(o.shortlist),
                                 .vocabs = texts_of(o.vocabs, o.vocab_count, "vocabs"),
                                 .source_lang = text_of(o.source_lang),

@@ -11,6 +11,10 @@ struct dragoman_glossary {
   std::shared_ptr<const dragoman::Glossary> glossary;
 };
 
+struct dragoman_forbidden_phrases {
+  std::shared_ptr<const dragoman::ForbiddenPhrases> forbidden;
+};
+
 struct dragoman_translations {
   std::vector<std::vector<dragoman::TranslatedText>> texts;
 };
@@ -103,6 +107,19 @@ dragoman_status dragoman_glossary_new(dragoman_translator* translator, const cha
 
 void dragoman_glossary_free(dragoman_glossary* glossary) { delete glossary; }
 
+dragoman_status dragoman_forbidden_phrases_new(dragoman_translator* translator, const char* const* phrases,
+                                               size_t count, dragoman_forbidden_phrases** forbidden,
+                                               dragoman_error** error) {
+  return guarded(error, [&] {
+    require_given(translator, "translator");
+    require_given(forbidden, "forbidden");
+    *forbidden = new dragoman_forbidden_phrases{
+        translator->background.forbidden_phrases(dragoman::texts_of(phrases, count, "phrases"))};
+  });
+}
+
+void dragoman_forbidden_phrases_free(dragoman_forbidden_phrases* forbidden) { delete forbidden; }
+
 dragoman_status dragoman_submit(dragoman_translator* translator, const dragoman_request* request, uint64_t* ticket,
                                 dragoman_error** error) {
   return guarded(error, [&] {
@@ -115,6 +132,7 @@ dragoman_status dragoman_submit(dragoman_translator* translator, const dragoman_
          .search = dragoman::read(full_request.search, background.search()),
          .prefix = dragoman::text_of(full_request.prefix),
          .glossary = full_request.glossary ? full_request.glossary->glossary : nullptr,
+         .avoid = full_request.avoid ? full_request.avoid->forbidden : nullptr,
          .partial = dragoman::partial_of(full_request)},
         [full_request](dragoman::TranslationAnswer given) { dragoman::answer(full_request, std::move(given)); });
     if (ticket) *ticket = submitted;

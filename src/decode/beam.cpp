@@ -51,18 +51,31 @@ Constraints constraints_of(const SearchOptions& options, const Sentence& sentenc
   return all;
 }
 
+// Whether no translation has the phrase, because of a constraint that phrases do not override.
+bool forbids(const Constraint& constraint, const Phrase& phrase) {
+  if (constraint.yields_to_phrases()) return false;
+  Constraint::State state = constraint.begin();
+  for (size_t i = 0; i < phrase.size(); state = constraint.advance(state, phrase[i++])) {
+    const auto before = [&] { return std::vector(phrase.begin(), phrase.begin() + ptrdiff_t(i)); };
+    if (!constraint.next(state, {int(i), before}).contains(phrase[i])) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int beam_width(const SearchOptions& options, const Sentence& sentence) {
   return options.beam_size + int(std::min(sentence.phrases.pieces(), size_t{most_groups}));
 }
 
-void drop_impossible(Phrases& phrases, const SearchOptions& options, const Conventions& conventions) {
-  if (phrases.empty()) return;
+void drop_impossible(Sentence& sentence, const SearchOptions& options, const Conventions& conventions) {
+  if (sentence.phrases.empty()) return;
   std::vector<int32_t> never = never_predicted(conventions, options.allow_unk);
   never.insert(never.end(), {conventions.special.unk, conventions.special.eos});
-  std::erase_if(phrases.all,
-                [&](const Phrase& phrase) { return std::ranges::find_first_of(phrase, never) != phrase.end(); });
+  std::erase_if(sentence.phrases.all, [&](const Phrase& phrase) {
+    return std::ranges::find_first_of(phrase, never) != phrase.end() ||
+           std::ranges::any_of(sentence.constraints, [&](const auto& c) { return forbids(*c, phrase); });
+  });
 }
 
 Beam::Beam(const SearchOptions& options, const Sentence& sentence, const Conventions& conventions)
@@ -121,15 +134,18 @@ std::vector<RowRequest> Beam::requests() const {
 
 Allowed Beam::allowed(const Live& hypothesis) const {
   const HypothesisView past{length_, [this, node = hypothesis.node] { return pieces(node); }};
-  Allowed allowed;
+  Allowed allowed, even_for_phrases;
   for (size_t i = 0; i < constraints_.size(); ++i) {
-    allowed.narrow(constraints_[i]->next(stateful_ ? hypothesis.states[i] : 0, past));
+    Allowed& narrowed = constraints_[i]->yields_to_phrases() ? allowed : even_for_phrases;
+    narrowed.narrow(constraints_[i]->next(stateful_ ? hypothesis.states[i] : 0, past));
     if (constraints_[i]->decides(past)) return allowed;
   }
-  if (!lacks_phrases(hypothesis)) return allowed;
-  allowed.narrow({.ids = {eos_}});
-  for (const int32_t id : phrases_->next(hypothesis.phrases))
-    if (!allowed.only) std::erase(allowed.ids, id);
+  if (lacks_phrases(hypothesis)) {
+    allowed.narrow({.ids = {eos_}});
+    for (const int32_t id : phrases_->next(hypothesis.phrases))
+      if (!allowed.only) std::erase(allowed.ids, id);
+  }
+  allowed.narrow(std::move(even_for_phrases));
   return allowed;
 }
 

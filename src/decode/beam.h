@@ -27,8 +27,9 @@ constexpr int most_groups = 64;
 /// none of the phrases yet, those that have the first piece, and so on share the beam, and each group needs a place.
 int beam_width(const SearchOptions& options, const Sentence& sentence);
 
-/// Leaves out the phrases with pieces that are never predicted, such as <unk>: no translation contains them.
-void drop_impossible(Phrases& phrases, const SearchOptions& options, const Conventions& conventions);
+/// Leaves out the phrases that no translation contains: those with pieces that are never predicted, such as <unk>, and
+/// those that a constraint forbids that phrases do not override.
+void drop_impossible(Sentence& sentence, const SearchOptions& options, const Conventions& conventions);
 
 /// What the caller needs to know about hypotheses: only their pieces, or also their log-probabilities.
 /// Log-probabilities that neither the caller nor the search needs are 0.
@@ -54,7 +55,8 @@ struct Hypothesis {
 /// Required phrases (Post and Vilar 2018, section 3): hypotheses are grouped by the number of pieces that they have of
 /// the phrases, and the positions of the beam are dealt out to the groups in turn. The pieces that begin or continue a
 /// phrase always compete. A hypothesis ends only when it has all phrases; without them, at the length limit, it ranks
-/// after those that have them. Phrases override no_repeat_ngram, and a forced prefix overrides phrases.
+/// after those that have them. Phrases override constraints that yield to them (no_repeat_ngram), and a forced prefix
+/// overrides phrases.
 class Beam {
  public:
   /// A hypothesis to continue: `parent` is its index in live() one step before, -1 at the start.

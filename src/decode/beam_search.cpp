@@ -28,7 +28,7 @@ int64_t Search::tokens_of(const Waiting& w) {
 
 Search::Ticket Search::add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed,
                            Partial partial) {
-  drop_impossible(sentence.phrases, *options, models_.conventions());
+  drop_impossible(sentence, *options, models_.conventions());
   waiting_.push_back({++last_ticket_, std::move(sentence), std::move(options), wanted, std::move(found),
                       std::move(failed), std::move(partial)});
   waiting_tokens_ += tokens_of(waiting_.back());

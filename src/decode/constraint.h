@@ -46,6 +46,8 @@ class Constraint {
   virtual bool depends_on_tokens() const { return true; }
   /// Whether this constraint overrides those after it at this point: a forced prefix may violate any of them.
   virtual bool decides(const HypothesisView& past) const;
+  /// Whether required phrases override it: their pieces are allowed where they begin or continue a phrase.
+  virtual bool yields_to_phrases() const { return true; }
   /// The only pieces that may occur in the translation of `source`, in ascending order and including `more`; empty: all
   /// pieces. The scores of other pieces are not computed, and probabilities are normalised over these pieces. In a
   /// search, either all sentences have a constraint with such a vocabulary or none has; if a sentence has several, the

@@ -9,9 +9,11 @@
 #include "base/error.h"
 #include "base/line_reader.h"
 #include "base/utf8.h"
+#include "decode/forbidden_phrases.h"
 #include "text/characters.h"
 #include "text/composed_text.h"
 #include "text/words.h"
+#include "vocab/line_codec.h"
 
 namespace dragoman {
 namespace {
@@ -42,6 +44,7 @@ Phrase phrase_of(const Vocabulary& target, std::string_view text) {
 
 Glossary::Glossary(const std::string& path, const Vocabulary& target) : target_(target) {
   LineReader lines(path);
+  name_ = lines.name();
   Terms terms;
   for (std::string line; lines.next(line);) {
     const auto where = [&] { return fmt::format("{}, line {}", lines.name(), lines.lines()); };
@@ -93,6 +96,16 @@ void Glossary::take(Terms terms) {
     by_first_word_[source.substr(0, next_boundary(source, 0))].push_back(std::move(term));
   for (auto& [word, of_word] : by_first_word_)
     std::ranges::sort(of_word, std::greater(), [](const Term& term) { return term.source.size(); });
+}
+
+void Glossary::require_without(const ForbiddenPhrases& avoided) const {
+  for (const auto& [word, terms] : by_first_word_)
+    for (const auto& [source, phrase, line] : terms)
+      if (const std::string found = avoided.first_in(phrase); !found.empty())
+        throw Error(fmt::format("{}{}: the translation '{}' (in pieces: {}) contains '{}', which is to be avoided",
+                                name_, line > 0 ? fmt::format(", line {}", line) : "", target_.decode(phrase),
+                                with_pieces(target_, phrase), found),
+                    "leave out the term or the phrase to avoid");
 }
 
 // The longest term at the beginning of a text, which begins with this word; null: none.

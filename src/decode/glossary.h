@@ -10,6 +10,8 @@
 
 namespace dragoman {
 
+class ForbiddenPhrases;
+
 /// The pieces of a phrase within a sentence. In writing without spaces they do not begin with a space.
 Phrase phrase_of(const Vocabulary& target, std::string_view text);
 
@@ -35,6 +37,9 @@ class Glossary {
   /// end at any character. With `further`, its terms count too, but for a term of both this glossary's translation.
   std::vector<Found> find(std::string_view original, const Glossary* further = nullptr) const;
 
+  /// Error for a translation that contains a phrase which must not occur.
+  void require_without(const ForbiddenPhrases& avoided) const;
+
   bool empty() const { return by_first_word_.empty(); }
   /// Whether its phrases are pieces of this vocabulary.
   bool is_for(const Vocabulary& target) const { return target_.is_same_as(target); }
@@ -51,6 +56,7 @@ class Glossary {
   const Term* longest(std::string_view text, const std::string& first_word) const;
 
   const Vocabulary target_;
+  std::string name_ = "glossary";                                     // or of the file
   std::unordered_map<std::string, std::vector<Term>> by_first_word_;  // of each, the longest term first
 };
 

@@ -1,4 +1,5 @@
 #pragma once
+#include "decode/forbidden_phrases.h"
 #include "decode/glossary.h"
 #include "io/shortlist.h"
 
@@ -6,8 +7,9 @@ namespace dragoman {
 
 /// What limits the words of translations. Null: there is none.
 struct Lexicons {
-  const Shortlist* shortlist = nullptr;  // the pieces that are allowed
-  const Glossary* glossary = nullptr;    // the phrases that must occur
+  const Shortlist* shortlist = nullptr;                     // the pieces that are allowed
+  const Glossary* glossary = nullptr;                       // the phrases that must occur
+  std::shared_ptr<const ForbiddenPhrases> avoid = nullptr;  // the phrases that must not occur
 };
 
 }  // namespace dragoman

@@ -69,6 +69,14 @@ LoadedEnsemble::LoadedEnsemble(const EnsembleOptions& options, const Backend& de
     shortlist_ =
         open_shortlist(options.shortlist, options.shortlist_limits, vocabularies().source, vocabularies().target);
   if (!options.glossary.empty()) glossary_.emplace(options.glossary, vocabularies().target);
+  if (!options.avoid.empty()) avoid_ = std::make_shared<const ForbiddenPhrases>(options.avoid, piece_texts());
+  if (glossary_ && avoid_) glossary_->require_without(*avoid_);
+}
+
+std::shared_ptr<const PieceTexts> LoadedEnsemble::piece_texts() const {
+  std::call_once(has_piece_texts_,
+                 [this] { piece_texts_ = std::make_shared<const PieceTexts>(vocabularies().target); });
+  return piece_texts_;
 }
 
 void LoadedEnsemble::add(const std::string& path, const EnsembleOptions& options, const Backend& device) {

@@ -1,5 +1,7 @@
 #pragma once
 #include <deque>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -11,19 +13,21 @@
 
 namespace dragoman {
 
-/// The loaded models of an ensemble, their shortlist and their glossary. Memory: the packed weights. Threads may read
-/// concurrently, but the context of each model is for one thread at a time.
+/// The loaded models of an ensemble, their shortlist, their glossary and the phrases that they avoid. Memory: the
+/// packed weights. Threads may read concurrently, but the context of each model is for one thread at a time.
 class LoadedEnsemble {
  public:
   /// Logs a notice if int8 will be slow. Error for files that are not models, for different vocabularies, for a
   /// precision that the device does not support, for a shortlist for other vocabularies, for a shortlist with a model
-  /// trained with --copy, and for a glossary that is none.
+  /// trained with --copy, for files of terms or phrases that are none, and for a term that contains a phrase to avoid.
   LoadedEnsemble(const EnsembleOptions& options, const Backend& device);
   LoadedEnsemble(const LoadedEnsemble&) = delete;
 
   std::span<const TranslatingModel> models() const { return models_; }
   const Vocabularies& vocabularies() const { return loaded_[0].vocabularies; }
-  Lexicons lexicons() const { return {shortlist_ ? &*shortlist_ : nullptr, glossary_ ? &*glossary_ : nullptr}; }
+  Lexicons lexicons() const { return {shortlist_ ? &*shortlist_ : nullptr, glossary_ ? &*glossary_ : nullptr, avoid_}; }
+  /// What the pieces of the target vocabulary write; made by the first call. Any thread may call it.
+  std::shared_ptr<const PieceTexts> piece_texts() const;
 
  private:
   void add(const std::string& path, const EnsembleOptions& options, const Backend& device);
@@ -35,6 +39,9 @@ class LoadedEnsemble {
   std::vector<TranslatingModel> models_;
   std::optional<Shortlist> shortlist_;
   std::optional<Glossary> glossary_;
+  std::shared_ptr<const ForbiddenPhrases> avoid_;
+  mutable std::once_flag has_piece_texts_;
+  mutable std::shared_ptr<const PieceTexts> piece_texts_;
 };
 
 }  // namespace dragoman

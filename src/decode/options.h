@@ -36,6 +36,7 @@ struct EnsembleOptions {
   EnsembleMean mean = EnsembleMean::automatic;
   Precision precision = Precision::automatic;
   std::string glossary;                  // file of terms whose translations must occur; empty: none
+  std::string avoid;                     // file of phrases that must not occur; empty: none
   std::string shortlist;                 // file of `dragoman align` or of Marian; empty: all pieces are allowed
   ShortlistLimits shortlist_limits;      // of a table of translations
   std::vector<std::string> vocabs;       // of other programs' models, if no file beside them names them

@@ -66,6 +66,7 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
       first_(models[0]),
       shortlist_(lexicons.shortlist ? limited_to(*lexicons.shortlist) : nullptr),
       glossary_(lexicons.glossary),
+      avoid_(std::move(lexicons.avoid)),
       longest_segment_(longest_segment(options_, models)),
       searches_(searches, models, options_.tokens_in_flight(models[0].cx->backend), options_.search_memory),
       longest_source_(longest_trained(models)) {
@@ -182,6 +183,7 @@ Translator::Ticket Translator::submit(TextRequest request, Done done, Failed fai
   auto sentences =
       segments_of(source, ids_of(vocabularies_.target, request.prefix), std::move(phrases), request.line, 0);
   require_terms(terms_of(request), request.text, adds_tags, sentences);
+  if (request.avoid) request.constraints.push_back(std::move(request.avoid));
   for (Sentence& sentence : sentences) sentence.constraints = request.constraints;
   Text text{.search = std::make_shared<const SearchOptions>(request.search),
             .wanted = request.wanted,
@@ -243,6 +245,7 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
     for (const Sentence& sentence : sentences) text.phrases.push_back(sentence.phrases);
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (shortlist_) sentences[i].constraints.push_back(shortlist_);
+    if (avoid_) sentences[i].constraints.push_back(avoid_);
     if (text.alignment.kind != AlignmentStyle::none) text.sources.push_back(sentences[i].source);
     const auto found = [&text, i](std::vector<Hypothesis> best) {
       if (!text.phrases.empty()) text.lacks |= !RequiredPhrases(text.phrases[i]).are_in(best[0].ids);
@@ -305,12 +308,20 @@ void Translator::warn_of_phrases() {
       grouped(int64_t(line_) + 1));
 }
 
+void Translator::warn_of_prefix(const std::vector<int32_t>& prefix) {
+  if (!avoid_ || warned_of_prefix_) return;
+  const std::string found = avoid_->first_in(prefix);
+  if (found.empty()) return;
+  warned_of_prefix_ = true;
+  log_warning("the forced beginning of line {} contains '{}', which is to be avoided: it is kept",
+              grouped(int64_t(line_) + 1), found);
+}
+
 void Translator::warn_of_lack(uint64_t line) {
   if (lacking_++ > 0) return;
   log_warning(
       "the translation of line {} does not contain all its required phrases (--glossary, --constraints): it reached "
-      "the "
-      "length limit, or the model never predicts some of their pieces",
+      "the length limit, the model never predicts some of their pieces, or --avoid forbids them",
       grouped(int64_t(line) + 1));
 }
 

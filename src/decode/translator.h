@@ -26,7 +26,8 @@ struct TextRequest {
   SearchOptions search = {};
   std::string prefix = "";                // forced beginning of the translation
   std::vector<std::string> phrases = {};  // that the translation must contain, in addition to those of glossaries
-  std::shared_ptr<const Glossary> glossary = {};  // before the translator's, which counts too; null: none
+  std::shared_ptr<const Glossary> glossary = {};       // before the translator's, which counts too; null: none
+  std::shared_ptr<const ForbiddenPhrases> avoid = {};  // in addition to the translator's; null: none
   std::string language = "";  // a text that may begin with the language to translate into, if `text` names none
   Wanted wanted = Wanted::log_probs;
   bool alignment = false;        // compute the alignment of source and target tokens, also as links
@@ -149,6 +150,7 @@ class Translator {
   void warn_of_segments(size_t pieces);
   void warn_of_terms(std::span<const Glossary::Found> left_out);
   void warn_of_phrases();
+  void warn_of_prefix(const std::vector<int32_t>& prefix);
   void warn_of_lack(uint64_t line);
   bool write_finished(const Flow& flow);
   int64_t lines_at_once() const;
@@ -162,10 +164,11 @@ class Translator {
   const TranslateOptions options_;
   const Search::Options search_options_;  // of lines
   const size_t models_;
-  const TranslatingModel first_;                       // for alignments
-  const std::shared_ptr<const Constraint> shortlist_;  // of every sentence; null: none
-  const Glossary* const glossary_;                     // null: none
-  const int longest_segment_;                          // pieces
+  const TranslatingModel first_;                         // for alignments
+  const std::shared_ptr<const Constraint> shortlist_;    // of every sentence; null: none
+  const Glossary* const glossary_;                       // null: none
+  const std::shared_ptr<const ForbiddenPhrases> avoid_;  // null: none
+  const int longest_segment_;                            // pieces
   Searches searches_;
   std::deque<Text> texts_;  // read but not yet written
   std::map<Ticket, std::unique_ptr<Pending>> requests_;
@@ -178,6 +181,7 @@ class Translator {
   bool warned_ = false;              // of a line split into segments
   bool warned_of_terms_ = false;     // of terms that were left out
   bool warned_of_phrases_ = false;   // of phrases of a line split into segments
+  bool warned_of_prefix_ = false;    // that contains a phrase to avoid
 };
 
 }  // namespace dragoman

@@ -62,6 +62,7 @@ std::vector<Sentence> Translator::sentences_of(Chunk chunk) {
   if (segment_ == 0) tags_ = tags_of(vocabularies_.source, ids);
   const bool adds_tags = begin_with(tags_, ids);
   const bool has_phrases = !chunk.phrases.empty();
+  warn_of_prefix(chunk.prefix);
   auto sentences = segments_of(ids, std::move(chunk.prefix), std::move(chunk.phrases), line_, segment_);
   warn_of_terms(require_terms(chunk.terms, chunk.text, adds_tags, sentences));
   if (sentences.size() > 1) warn_of_segments(ids.size());

@@ -272,6 +272,12 @@ std::shared_ptr<const Glossary> BackgroundTranslator::glossary(const std::map<st
   return worker_->translator().glossary(terms);
 }
 
+std::shared_ptr<const ForbiddenPhrases> BackgroundTranslator::forbidden_phrases(
+    const std::vector<std::string>& phrases) const {
+  worker_->process().require_not_forked("translator");
+  return worker_->translator().forbidden_phrases(phrases);
+}
+
 BackgroundTranslator::Ticket BackgroundTranslator::submit(TranslationRequest request, Answered answered) {
   worker_->process().require_not_forked("translator");
   worker_->translator().require_valid(request);

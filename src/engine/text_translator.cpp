@@ -16,6 +16,7 @@ EnsembleOptions ensemble_of(const TextTranslatorOptions& o) {
           .mean = o.ensemble_mean,
           .precision = o.precision,
           .glossary = o.glossary,
+          .avoid = o.avoid,
           .shortlist = o.shortlist,
           .vocabs = o.vocabs,
           .source_lang = o.source_lang,
@@ -96,6 +97,11 @@ std::shared_ptr<const Glossary> TextTranslator::glossary(const std::map<std::str
   return std::make_shared<const Glossary>(terms, state_->ensemble.vocabularies().target);
 }
 
+std::shared_ptr<const ForbiddenPhrases> TextTranslator::forbidden_phrases(
+    const std::vector<std::string>& phrases) const {
+  return std::make_shared<const ForbiddenPhrases>(phrases, state_->ensemble.piece_texts());
+}
+
 // Before run(), where an exception ends all requests.
 void TextTranslator::require_valid(const TranslationRequest& request) const {
   validate(resolved(request.search));
@@ -103,6 +109,8 @@ void TextTranslator::require_valid(const TranslationRequest& request) const {
   if (!request.phrases.empty() || request.glossary || ensemble.lexicons().glossary) require_search(request.search);
   require(!request.glossary || request.glossary->is_for(ensemble.vocabularies().target),
           "the glossary was made for a model with another vocabulary");
+  require(!request.avoid || request.avoid->is_for(ensemble.vocabularies().target),
+          "the phrases to avoid were made for a model with another vocabulary");
 }
 
 TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done done, Failed failed) {
@@ -116,6 +124,7 @@ TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done d
          .prefix = std::move(request.prefix),
          .phrases = std::move(request.phrases),
          .glossary = std::move(request.glossary),
+         .avoid = std::move(request.avoid),
          .wanted = request.scores ? Wanted::log_probs : Wanted::pieces,
          .partial = std::move(request.partial)},
         [done = std::move(done), &target = state_->ensemble.vocabularies().target,

@@ -24,8 +24,10 @@ std::vector<int> suppressed_pieces(const JsonObject& c) {
   std::vector<int> ids;
   const auto list = [&](const char* key) { return c.has(key) && c.root()[key].is_array() ? c.root()[key] : json(); };
   for (const json& words : list("bad_words_ids")) {
-    require(words.is_array() && words.size() == 1, "{}: bad_words_ids has {}, expected lists of one id each", c.path(),
-            beginning_of(words.dump()));
+    if (!words.is_array() || words.size() != 1)
+      throw Error(
+          fmt::format("{}: bad_words_ids has {}, expected lists of one id each", c.path(), beginning_of(words.dump())),
+          "remove it from the file; dragoman translate --avoid forbids phrases by their text");
     ids.push_back(int_of(words[0], c.path() + ": an id in bad_words_ids"));
   }
   for (const json& id : list("suppress_tokens")) ids.push_back(int_of(id, c.path() + ": an id in suppress_tokens"));

@@ -101,7 +101,7 @@ constexpr Foreign sockeye_option_rows[] = {
      "translate"},
     {"json-input", "lines are text, with --constraints also phrases behind tabs; dragoman serve takes JSON"},
     {"checkpoints", "--model names the file of a checkpoint"},
-    {"avoid-list", "translations can be made to contain phrases (--constraints), not to avoid them"},
+    {"avoid-list", "use --avoid, whose phrases are text like that of the translations"},
     {"strip-unknown-words prevent-unk", "translations contain the unknown piece only with --allow-unk", any_value},
 };
 

@@ -225,6 +225,26 @@ TEST_F(CApi, AnswersARequestWithTermsOfItsOwn) {
   dragoman_glossary_free(nullptr);
 }
 
+TEST_F(CApi, AnswersARequestWithPhrasesToAvoid) {
+  Outcome outcome, other;
+  auto request = request_for("a red house", keep, &outcome);
+  ASSERT_EQ(dragoman_submit(translator, &request, nullptr, &error), DRAGOMAN_OK) << message(error);
+  outcome.done.wait();
+  const std::string word = outcome.text.substr(0, outcome.text.find(' '));
+  const char *phrases[] = {"no such text", word.c_str()}, *empty[] = {" "};
+  dragoman_forbidden_phrases* forbidden = nullptr;
+  ASSERT_EQ(dragoman_forbidden_phrases_new(translator, phrases, 2, &forbidden, &error), DRAGOMAN_OK);
+  request = request_for("a red house", keep, &other);
+  request.avoid = forbidden;
+  ASSERT_EQ(dragoman_submit(translator, &request, nullptr, &error), DRAGOMAN_OK) << message(error);
+  dragoman_forbidden_phrases_free(std::exchange(forbidden, nullptr));
+  other.done.wait();
+  EXPECT_NE(other.text.substr(0, other.text.find(' ')), word);
+  EXPECT_EQ(dragoman_forbidden_phrases_new(translator, empty, 1, &forbidden, &error), DRAGOMAN_ERROR);
+  EXPECT_EQ(message(error), "avoid: a phrase is empty");
+  dragoman_forbidden_phrases_free(nullptr);
+}
+
 struct Partials : Outcome {
   std::vector<std::string> texts;
   int after_the_answer = 0;

@@ -42,6 +42,9 @@ TextTranslator::TextTranslator(Engine&, TextTranslatorOptions) : state_(std::mak
 TextTranslator::~TextTranslator() = default;
 
 std::shared_ptr<const Glossary> TextTranslator::glossary(const std::map<std::string, std::string>&) const { return {}; }
+std::shared_ptr<const ForbiddenPhrases> TextTranslator::forbidden_phrases(const std::vector<std::string>&) const {
+  return {};
+}
 
 void TextTranslator::require_valid(const TranslationRequest& request) const {
   require(request.search.beam_size > 0, "--beam-size: {}", request.search.beam_size);

@@ -60,6 +60,9 @@ PROVOKED = {
     "…, line …: not UTF-8": "translate -m m --glossary latin1",
     "…, line …: '…' has another translation in line …": "translate -m m --glossary contradiction",
     "…, line …: '…' has characters that the model's vocabulary lacks": "translate -m words --glossary queue",
+    "…, line …: has a tab, expected a phrase that must not occur in translations": "translate -m m --avoid columns",
+    "…, line …: the translation '…' (in pieces: …) contains '…', which is to be avoided":
+        "translate -m m --glossary queue --avoid forbidden",
     "no sentence pair is left": f"{TRAIN} -m new --max-length 1",
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",
@@ -81,7 +84,8 @@ class FileErrors(ErrorsCase):
                               ("falling", "1 ||| a ||| F0= 1\n0 ||| a ||| F0= 1\n")):
             (cls.folder / name).write_text(content, encoding="utf-8")
         for name, content in (("no-term", "a\tb\n\tb\n"), ("no-translation", "a\t \n"), ("latin1", "caf\xe9\tb\n"),
-                              ("contradiction", "a\tb\na\tc\n"), ("queue", "house\tqueue\n")):
+                              ("contradiction", "a\tb\na\tc\n"), ("queue", "house\tqueue\n"),
+                              ("forbidden", "queue\n")):
             (cls.folder / name).write_text(content, encoding="latin-1")
         cls.make("vocab train --input s t --model few --size 60 --no-byte-fallback",
                  f"{TRAIN} -m words".replace("-v v v", "-v few few"))

@@ -23,6 +23,7 @@ PROVOKED = {
     "--constraints ordered and --glossary: …": "translate -m m --constraints ordered --glossary t",
     "--no-spm-encode and --glossary: …": "translate -m m --no-spm-encode --glossary t",
     "--glossary - and --input - both read stdin: …": "translate -m m --glossary -",
+    "--avoid - and --… - both read stdin: …": "translate -m m --avoid -",
     "no command given": "",
     "there is no command '…', only …": "trasnlate",
     "there is no command '…'": "generate",

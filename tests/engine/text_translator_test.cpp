@@ -76,8 +76,8 @@ TEST_F(TextTranslatorTest, TranslatesAsTheCommandDoes) {
       {.models = {model}, .search = {.beam_size = 1, .sampling = Sampling::full, .seed = 3}}};
   for (const TextTranslatorOptions& o : all) {
     TranslateCommandOptions command;
-    static_cast<EnsembleOptions&>(command) = {o.models,    o.weights,  o.ensemble_mean,
-                                              o.precision, o.glossary, o.shortlist};
+    static_cast<EnsembleOptions&>(command) = {o.models,   o.weights, o.ensemble_mean, o.precision,
+                                              o.glossary, o.avoid,   o.shortlist};
     static_cast<SearchOptions&>(command) = o.search;
     command.input = folder.make("in", lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n");
     command.output = folder / "out";
@@ -221,6 +221,34 @@ TEST_F(TextTranslatorTest, MakesTranslationsContainTermsAndPhrases) {
   EXPECT_THAT(found, testing::AllOf(HasSubstr("fast rot"), testing::Not(HasSubstr("kaum rot"))));
   request.search.sampling = Sampling::full;
   EXPECT_THAT([&] { translator.submit(request, done, failed); }, ThrowsMessage<Error>(HasSubstr("sampling")));
+}
+
+TEST_F(TextTranslatorTest, AvoidsPhrases) {
+  const std::string line = "the red house";
+  TextTranslator free(engine, {.models = {model}, .search = {.max_length_add = 5}});
+  const std::string text = free.translate({line})[0], first = text.substr(0, text.find(' '));
+  TextTranslator translator(
+      engine, {.models = {model}, .avoid = folder.make("phrases", first + "\n"), .search = {.max_length_add = 5}});
+  const std::string second = translator.translate({line})[0];
+  EXPECT_NE(second.substr(0, second.find(' ')), first);
+  std::string found;
+  const auto done = [&](std::vector<TranslatedText> best) { found = best[0].text; };
+  const auto failed = [](std::exception_ptr) { FAIL(); };
+  const std::string word = second.substr(0, second.find(' '));
+  for (const Sampling sampling : {Sampling::none, Sampling::full}) {
+    translator.submit({.text = line,
+                       .search = {.max_length_add = 5, .sampling = sampling},
+                       .avoid = translator.forbidden_phrases({word})},
+                      done, failed);
+    while (translator.step()) {}
+    EXPECT_NE(found.substr(0, found.find(' ')), first);
+    EXPECT_NE(found.substr(0, found.find(' ')), word);
+  }
+  EXPECT_THAT(refused({.models = {model}, .avoid = folder / "none"}), ThrowsMessage<Error>(HasSubstr("none")));
+  EXPECT_THAT(refused({.models = {model},
+                       .glossary = folder.make("terms", "a\tx\nb\tmein Haus\n"),
+                       .avoid = folder.make("house", "Haus\n")}),
+              ThrowsMessage<Error>(HasSubstr("terms, line 2: the translation 'mein Haus'")));
 }
 
 TEST_F(TextTranslatorTest, RefusesWhatCannotTranslate) {

@@ -180,6 +180,22 @@ class Translating(PackageTest):
         self.assertEqual(self.translator.translate(LINES, sampling="full", glossary=None),
                          self.translator.translate(LINES, sampling="full"))
 
+    def test_avoids_phrases(self):
+        line = "the red house"
+        first, *_, last = self.translator.translate(line).split()
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "phrases").write_text(f"{first}\n", encoding="utf-8")
+            with dragoman.Translator(self.model, threads=1, avoid=Path(folder) / "phrases") as translator:
+                self.assertNotIn(first, translator.translate(line).split())
+                for found in (translator.translate(line, avoid=[last]),
+                              list(translator.translate(iter([line]), avoid=(last,)))[0],
+                              asyncio.run(translator.translate_async(line, avoid=[last])),
+                              list(translator.stream(line, avoid=[last]))[-1],
+                              translator.translate(line, avoid=[last], sampling="full")):
+                    self.assertFalse({first, last} & set(found.split()), found)
+        self.assertEqual(self.translator.translate(LINES, beam_size=3, avoid=[]), self.expected)
+        self.assertEqual(self.translator.translate(LINES, beam_size=3, avoid=["no such text"]), self.expected)
+
     def test_says_what_is_wrong(self):
         with self.assertRaisesRegex(dragoman.Error, "no-such-model") as caught:
             dragoman.Translator("no-such-model")

@@ -66,6 +66,9 @@ class Job:
     def partial(self, wait: bool) -> Optional[str]: ...
     def cancel(self) -> None: ...
 
+class ForbiddenPhrases:
+    """Phrases that a translator avoids."""
+
 class Glossary:
     """Terms of a translator."""
 
@@ -78,6 +81,7 @@ class Translator:
         ensemble_mean: str,
         precision: str,
         glossary: bytes,
+        avoid: bytes,
         shortlist: bytes,
         vocabs: Sequence[bytes],
         source_lang: str,
@@ -88,6 +92,7 @@ class Translator:
         log: Callable[[bool, str], None],
     ) -> None: ...
     def glossary(self, terms: dict[str, str]) -> Glossary: ...
+    def forbidden_phrases(self, phrases: Sequence[str]) -> ForbiddenPhrases: ...
     def submit(
         self,
         lines: Sequence[str],
@@ -96,6 +101,7 @@ class Translator:
         partial: bool = False,
         news: Optional[Callable[[], None]] = None,
         glossary: Optional[Glossary] = None,
+        avoid: Optional[ForbiddenPhrases] = None,
     ) -> Job: ...
     def close(self) -> None: ...
 

@@ -50,7 +50,8 @@ class SearchKeywords(TypedDict, total=False):
     """How to translate: the options of ``dragoman translate`` with these names, and their defaults.
 
     ``glossary`` has terms and their translations: ``{"night train": "Nachtzug"}``. Those of the translator's file count
-    too, unless they are among these. ``n_best`` is not here, since it decides what a result is.
+    too, unless they are among these. ``avoid`` has phrases that must not occur, besides those of the translator's file:
+    ``["Hund", "New York"]``. ``n_best`` is not here, since it decides what a result is.
     """
 
     beam_size: int
@@ -70,6 +71,7 @@ class SearchKeywords(TypedDict, total=False):
     temperature: float
     seed: int
     glossary: Mapping[str, str] | None
+    avoid: Iterable[str] | None
 
 
 class _How(NamedTuple):
@@ -77,6 +79,7 @@ class _How(NamedTuple):
 
     options: _dragoman.SearchOptions
     glossary: _dragoman.Glossary | None
+    avoid: _dragoman.ForbiddenPhrases | None
 
 
 class Translator:
@@ -96,6 +99,7 @@ class Translator:
         weights: Iterable[float] = (),
         ensemble_mean: str = "auto",
         glossary: Path | None = None,
+        avoid: Path | None = None,
         shortlist: Path | None = None,
         vocabs: Iterable[Path] = (),
         source_lang: str | None = None,
@@ -109,6 +113,7 @@ class Translator:
             ensemble_mean=text_of(ensemble_mean, "ensemble_mean"),
             precision=text_of(precision, "precision"),
             glossary=file_name(glossary, "glossary") if glossary is not None else b"",
+            avoid=file_name(avoid, "avoid") if avoid is not None else b"",
             shortlist=file_name(shortlist, "shortlist") if shortlist is not None else b"",
             vocabs=file_names(vocabs, "vocabs"),
             max_length=whole_number(max_length, "max_length"),
@@ -184,10 +189,15 @@ class Translator:
         return self._in_order(([line] for line in iterable(lines, "lines", "lines")), how, read_ahead)
 
     def _how(self, search: SearchKeywords, n_best: int = 0) -> _How:
-        terms = search.pop("glossary", None)
+        terms, phrases = search.pop("glossary", None), search.pop("avoid", None)
         options = _search_options(search, n_best)
         given = {} if terms is None else terms_of(terms, "glossary")
-        return _How(options, self._translator.glossary(given) if given else None)
+        avoid = [] if phrases is None else texts_of(phrases, "avoid", "phrases")
+        return _How(
+            options,
+            self._translator.glossary(given) if given else None,
+            self._translator.forbidden_phrases(avoid) if avoid else None,
+        )
 
     def _submit(
         self,
@@ -198,7 +208,7 @@ class Translator:
         news: Callable[[], None] | None = None,
     ) -> _dragoman.Job:
         return self._translator.submit(
-            texts_of(lines, "lines"), text_of(prefix, "prefix"), how.options, partial, news, how.glossary
+            texts_of(lines, "lines"), text_of(prefix, "prefix"), how.options, partial, news, how.glossary, how.avoid
         )
 
     def _in_order(self, parts: Iterator[Sequence[str]], how: _How, read_ahead: int) -> Iterator[Result]:

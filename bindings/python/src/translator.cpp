@@ -55,6 +55,10 @@ struct Answers {
 };
 
 // An opaque handle.
+struct PythonForbiddenPhrases {
+  std::shared_ptr<const ForbiddenPhrases> forbidden;
+};
+
 struct PythonGlossary {
   std::shared_ptr<const Glossary> glossary;
 };
@@ -144,6 +148,13 @@ class PythonTranslator {
     return {translator->glossary(terms)};
   }
 
+  PythonForbiddenPhrases forbidden_phrases(const std::vector<std::string>& phrases) {
+    const auto translator = translator_;
+    require(bool(translator), "the translator is closed");
+    const WithoutLock unlocked;
+    return {translator->forbidden_phrases(phrases)};
+  }
+
   // `call` is called when all are answered, and with `partial` each time that a partial translation grows.
   std::unique_ptr<Job> submit(std::vector<std::string> lines, const TranslationRequest& request, bool partial,
                               const py::object& call) {
@@ -223,11 +234,7 @@ void add_search_options(py::module_& module) {
       .def_readwrite("seed", &SearchOptions::seed);
 }
 
-}  // namespace
-
-void add_translator(py::module_& module) {
-  using namespace py::literals;
-  add_search_options(module);
+void add_translation(py::module_& module) {
   py::class_<TranslatedText>(module, "Translation", "A translation of a text.")
       .def_readonly("text", &TranslatedText::text)
       .def_readonly("log_prob", &TranslatedText::log_prob)
@@ -244,6 +251,14 @@ void add_translator(py::module_& module) {
             return TranslatedText{state[0].cast<std::string>(), state[1].cast<double>(), state[2].cast<double>(),
                                   state[3].cast<std::vector<float>>(), state[4].cast<std::vector<std::string>>()};
           }));
+}
+
+}  // namespace
+
+void add_translator(py::module_& module) {
+  using namespace py::literals;
+  add_search_options(module);
+  add_translation(module);
   py::class_<Job>(module, "Job")
       .def("done", &Job::done)
       .def("result", &Job::result)
@@ -251,9 +266,10 @@ void add_translator(py::module_& module) {
       .def("partial", &Job::partial, "wait"_a)
       .def("cancel", &Job::cancel, py::call_guard<WithoutLock>());
   const py::class_<PythonGlossary> glossary(module, "Glossary");
+  const py::class_<PythonForbiddenPhrases> forbidden(module, "ForbiddenPhrases");
   py::class_<PythonTranslator>(module, "Translator")
       .def(py::init([](std::vector<std::string> models, std::vector<double> weights, const std::string& ensemble_mean,
-                       const std::string& precision, std::string glossary, std::string shortlist,
+                       const std::string& precision, std::string glossary, std::string avoid, std::string shortlist,
                        std::vector<std::string> vocabs, std::string source_lang, std::string target_lang,
                        int max_length, std::string device, int threads, py::object log) {
              return std::make_unique<PythonTranslator>(
@@ -263,26 +279,32 @@ void add_translator(py::module_& module) {
                                        .ensemble_mean = named<EnsembleMean>(ensemble_mean, "ensemble_mean"),
                                        .precision = named<Precision>(precision, "precision"),
                                        .glossary = std::move(glossary),
+                                       .avoid = std::move(avoid),
                                        .shortlist = std::move(shortlist),
                                        .vocabs = std::move(vocabs),
                                        .source_lang = std::move(source_lang),
                                        .target_lang = std::move(target_lang),
                                        .max_length = max_length});
            }),
-           py::kw_only(), "models"_a, "weights"_a, "ensemble_mean"_a, "precision"_a, "glossary"_a, "shortlist"_a,
-           "vocabs"_a, "source_lang"_a, "target_lang"_a, "max_length"_a, "device"_a, "threads"_a, "log"_a)
+           py::kw_only(), "models"_a, "weights"_a, "ensemble_mean"_a, "precision"_a, "glossary"_a, "avoid"_a,
+           "shortlist"_a, "vocabs"_a, "source_lang"_a, "target_lang"_a, "max_length"_a, "device"_a, "threads"_a,
+           "log"_a)
       .def("glossary", &PythonTranslator::glossary, "terms"_a)
+      .def("forbidden_phrases", &PythonTranslator::forbidden_phrases, "phrases"_a)
       .def(
           "submit",
           [](PythonTranslator& translator, std::vector<std::string> lines, std::string prefix,
-             const SearchOptions& search, bool partial, const py::object& news, const PythonGlossary* glossary) {
+             const SearchOptions& search, bool partial, const py::object& news, const PythonGlossary* glossary,
+             const PythonForbiddenPhrases* avoid) {
             const TranslationRequest request{.search = search,
                                              .prefix = std::move(prefix),
                                              .glossary = glossary ? glossary->glossary : nullptr,
+                                             .avoid = avoid ? avoid->forbidden : nullptr,
                                              .scores = search.n_best > 0};  // are shown
             return translator.submit(std::move(lines), request, partial, news);
           },
-          "lines"_a, "prefix"_a, "search"_a, "partial"_a = false, "news"_a = py::none(), "glossary"_a = py::none())
+          "lines"_a, "prefix"_a, "search"_a, "partial"_a = false, "news"_a = py::none(), "glossary"_a = py::none(),
+          "avoid"_a = py::none())
       .def("close", &PythonTranslator::close);
 }
 
