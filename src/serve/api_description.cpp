@@ -41,7 +41,7 @@ const char* api_description() {
       "text": {"$ref": "#/components/schemas/Texts"}, "source": {"type": "string"}, "target": {"type": "string"}, "api_key": {"type": "string"},
       "format": {"type": "string", "enum": ["text", "html"]}, "stream": {"type": "boolean"}, "n_best": {"type": "integer"}, "scores": {"type": "boolean"},
       "alignment": {"type": "boolean"}, "prefix": {"type": "string"},
-      "glossary": {"type": "object", "additionalProperties": {"type": "string"}, "example": {"night train": "Nachtzug"}}, "beam_size": {"type": "integer"}, "normalize": {"type": "number"},
+      "glossary": {"type": "object", "additionalProperties": {"type": "string"}, "example": {"night train": "Nachtzug"}}, "avoid": {"type": "array", "items": {"type": "string"}}, "beam_size": {"type": "integer"}, "normalize": {"type": "number"},
       "length_penalty": {"type": "number"}, "word_penalty": {"type": "number"}, "min_length": {"type": "integer"}, "max_length_add": {"type": "integer"},
       "max_length_factor": {"type": "number"}, "min_length_factor": {"type": "number"},
       "rule": {"type": "string", "enum": ["auto", "marian", "huggingface", "huggingface-early", "fairseq", "ctranslate2"]},

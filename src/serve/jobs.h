@@ -24,6 +24,7 @@ struct TranslationJob {
   SearchOptions search;
   std::string prefix;                           // of the first sentence's translation
   std::map<std::string, std::string> glossary;  // terms and their translations, before those of --glossary
+  std::vector<std::string> avoid;               // phrases that must not occur, besides those of --avoid
   Wanted wanted = Wanted::log_probs;
   bool alignment = false;  // an Error if the model has no cross-attention
   bool links = false;      // likewise, but left out in this case

@@ -15,7 +15,7 @@ struct ServeOptions : EnsembleOptions, SearchOptions {
   std::string access_log;    // file to which a JSON object is appended for each request; "-": stdout; empty: none
   std::string detect_model;  // file of `dragoman detect`, for texts whose language is not given; empty: none
   std::string allow_origin;  // of web pages elsewhere that may call the server; "*": all; empty: none
-  int64_t max_characters = 100'000;   // of the texts of a request, its prefix and its glossary
+  int64_t max_characters = 100'000;   // of the texts of a request, its prefix, glossary and phrases to avoid
   MemorySize max_body{2 << 20};       // of a request
   int max_requests = 1000;            // being answered at once
   int max_requests_per_client = 100;  // being answered at once for one address

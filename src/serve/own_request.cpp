@@ -63,6 +63,18 @@ void read_terms(std::map<std::string, std::string>& terms, const json& field) {
   }
 }
 
+// The search compares a sentence with all of them, and a list of pieces to leave out grows with each.
+void read_phrases(std::vector<std::string>& phrases, const json& field) {
+  constexpr size_t most_phrases = 1000, longest = 1000;  // bytes
+  require(field.is_array(), "avoid is {}, expected an array of phrases", field.type_name());
+  require(field.size() <= most_phrases, "avoid has {} phrases, expected at most {}", field.size(), most_phrases);
+  for (const json& phrase : field) {
+    read_text(phrases.emplace_back(), phrase, "a phrase in avoid");
+    require(phrases.back().size() <= longest, "a phrase in avoid has {} bytes, expected at most {}",
+            phrases.back().size(), longest);
+  }
+}
+
 /// One parameter a row.
 template <class Request>
 struct Parameter {
@@ -81,6 +93,7 @@ constexpr Parameter<R> translate_parameters[] = {
     {"format", [](R& r, const json& f) { read_choice(r.job.format, f, "format"); }},
     {"prefix", [](R& r, const json& f) { read_text(r.job.prefix, f, "prefix"); }},
     {"glossary", [](R& r, const json& f) { read_terms(r.job.glossary, f); }},
+    {"avoid", [](R& r, const json& f) { read_phrases(r.job.avoid, f); }},
     {"alignment", [](R& r, const json& f) { read_truth(r.job.alignment, f, "alignment"); }},
     {"scores", [](R& r, const json& f) { read_truth(r.scores, f, "scores"); }},
     {"stream", [](R& r, const json& f) { read_truth(r.stream, f, "stream"); }},

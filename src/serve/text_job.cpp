@@ -129,6 +129,7 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
                      std::function<void(std::vector<TextResult>)> done) {
   std::string further = job.prefix;
   for (const auto& [term, translation] : job.glossary) further += term + translation;
+  for (const std::string& phrase : job.avoid) further += phrase;
   service.take_characters(job.texts, further);
   const auto texts = std::make_shared<Texts>(std::move(job.texts), job.format, service.models()[job.model].source);
   TranslationJob translation{.sentences = texts->sentences(),
@@ -136,6 +137,7 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
                              .search = job.search,
                              .prefix = std::move(job.prefix),
                              .glossary = std::move(job.glossary),
+                             .avoid = std::move(job.avoid),
                              .wanted = job.scores ? Wanted::log_probs : Wanted::pieces,
                              .alignment = job.alignment,
                              .links = texts->need_links()};

@@ -18,6 +18,7 @@ struct TextJob {
   SearchOptions search;
   std::string prefix;                           // of the first text's translation
   std::map<std::string, std::string> glossary;  // terms and their translations, for all texts
+  std::vector<std::string> avoid;               // phrases that must not occur in any text
   bool scores = false;                          // log-probabilities, too
   bool alignment = false;
 };

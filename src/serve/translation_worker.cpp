@@ -167,11 +167,14 @@ void TranslationWorker::begin(Ticket ticket, TranslationJob& job) {
   Lane& lane = lanes_[bytes <= short_job ? 0 : 1];
   std::shared_ptr<const Glossary> glossary;
   if (!job.glossary.empty()) glossary = std::make_shared<const Glossary>(job.glossary, ensemble_.vocabularies().target);
+  std::shared_ptr<const ForbiddenPhrases> avoid;
+  if (!job.avoid.empty()) avoid = std::make_shared<const ForbiddenPhrases>(job.avoid, ensemble_.piece_texts());
   std::vector<std::vector<Translation>> best(sentences);
   Running& running = running_[ticket];
   running.lane = &lane;
   running.best = std::move(best);
   running.glossary = std::move(glossary);
+  running.avoid = std::move(avoid);
   metrics_.add_waiting(int64_t(sentences));
   lane.turns.push_back(ticket);
   running.job = std::move(job);
@@ -223,6 +226,7 @@ void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
                         .search = running.job.search,
                         .prefix = sentence == 0 ? running.job.prefix : "",
                         .glossary = running.glossary,
+                        .avoid = running.avoid,
                         .language = running.job.languages.empty() ? "" : running.job.languages[sentence],
                         .wanted = running.job.wanted,
                         .alignment = running.job.alignment || (running.job.links && aligns_),

@@ -197,6 +197,7 @@ class Limits(unittest.TestCase):
         with serving("--max-characters", "100") as server:
             for request in ({"text": "a" * 101}, {"text": ["a" * 50, "b" * 51]}, {"text": "a", "prefix": "b" * 100},
                             {"text": [""] * 101}, {"text": ["", "é" * 100]},
+                            {"text": "a", "avoid": ["b" * 50, "é" * 50]},
                             {"text": "a", "glossary": {"b" * 20: "c" * 30, "d" * 20: "é" * 30}}):
                 self.assertIn("request (101) exceeds text limit (100)",
                               server.json("POST", "/v1/translate", request, 400)["error"])

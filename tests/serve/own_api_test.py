@@ -72,6 +72,29 @@ class OwnApi(Served):
             self.assertIn(message, self.translate(400, text="a", glossary=glossary)["error"])
         self.assertIn("glossary contradicts sampling", self.translate(400, text="a", glossary={"a": "b"}, sampling="full")["error"])
 
+    def test_avoids_phrases_of_the_server_and_of_the_request(self):
+        free = [t["text"] for t in self.translate(text=LINES[:9])["translations"]]
+        first, second = free[0].split()[0], free[0].split()[-1]
+        (serve_case.FOLDER / "avoid").write_text(f"{first}\n", encoding="utf-8")
+        (serve_case.FOLDER / "both").write_text(f"{first}\n{second}\n", encoding="utf-8")
+        expected = translated(LINES[:9], "--avoid", "both")
+        self.assertNotEqual(expected, free)
+        self.assertFalse({first, second} & {word for line in expected for word in line.split()}, expected)
+        found = self.translate(text=LINES[:9], avoid=[first, second])["translations"]
+        self.assertEqual([t["text"] for t in found], expected)
+        with serving("--avoid", "avoid") as server:
+            found = server.json("POST", "/v1/translate", {"text": "\n".join(LINES[:9])})["translations"][0]["text"]
+            self.assertEqual(found.split("\n"), translated(LINES[:9], "--avoid", "avoid"))
+            found = server.json("POST", "/v1/translate", {"text": LINES[:9], "avoid": [second]})["translations"]
+            self.assertEqual([t["text"] for t in found], expected)
+            sampled = {"text": LINES[:9], "avoid": [second], "sampling": "full"}
+            for text in server.json("POST", "/v1/translate", sampled)["translations"]:
+                self.assertFalse({first, second} & set(text["text"].split()), text)
+        for avoid, message in (("a", "avoid is string, expected an array of phrases"), ([" "], "avoid: a phrase is empty"),
+                               ([1], "a phrase in avoid is number, expected text")):
+            self.assertIn(message, self.translate(400, text="a", avoid=avoid)["error"])
+        self.assertEqual([t["text"] for t in self.translate(text=LINES[:9], avoid=[])["translations"]], free)
+
     def test_gives_hypotheses_scores_and_alignment(self):
         found = self.translate(text=LINES[0], n_best=2, scores=True, alignment=True)["translations"][0]
         listed = [line.split(" ||| ") for line in translated(LINES[:1], "--n-best", 2, "--alignment", "hard")]

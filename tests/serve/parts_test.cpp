@@ -166,6 +166,15 @@ TEST(TranslateRequest, HasTermsOfItsOwn) {
   EXPECT_EQ(refusal_of(sampled), "");
 }
 
+TEST(TranslateRequest, HasPhrasesToAvoid) {
+  const auto with = [](json avoid) { return json{{"text", "a"}, {"avoid", std::move(avoid)}}; };
+  EXPECT_THAT(read_translate_request(with({"a", "b c"}), {}).job.avoid, ElementsAre("a", "b c"));
+  EXPECT_EQ(refusal_of(with(json::object())), "avoid is object, expected an array of phrases");
+  EXPECT_EQ(refusal_of(with({"a", 1})), "a phrase in avoid is number, expected text");
+  EXPECT_EQ(refusal_of(with({std::string(1001, 'b')})), "a phrase in avoid has 1001 bytes, expected at most 1000");
+  EXPECT_EQ(refusal_of(with(std::vector<std::string>(1001, "b"))), "avoid has 1001 phrases, expected at most 1000");
+}
+
 TEST(TranslateRequest, IsRefusedWhereAParameterHasNoEffect) {
   const auto refusal = [](json fields) {
     fields["text"] = "a";
