@@ -3,7 +3,6 @@
 #include <malloc.h>
 
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -70,13 +69,6 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that glibc itself would choose
 #endif
-}
-
-// A failure to write to stderr is ignored: the exit code remains.
-void report(const std::string& what, const std::string& hint) {
-  std::string text = fmt::format("error: {}\n", what);
-  if (!hint.empty()) text += fmt::format("  hint: {}\n", hint);
-  std::fputs(text.c_str(), stderr);
 }
 
 }  // namespace

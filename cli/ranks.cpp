@@ -6,15 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <future>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 
 #include "base/grouped.h"
 #include "base/threads.h"
+#include "cli/stderr_log.h"
 #include "comm/agreement.h"
 #include "comm/heartbeat.h"
 #include "comm/mpi.h"
@@ -96,12 +97,13 @@ void append_in_time(const std::string& log, const std::string& message) {
 }
 
 // The others wait in a call that will not return.
-void end_of(const Communicator& ranks, const std::string& lost, const ProcessOptions& processes,
+void end_of(const Communicator& ranks, const Heartbeat::Loss& lost, const ProcessOptions& processes,
             const std::string& hint) {
-  const std::string what = fmt::format("error: {}: it has ended or hangs, or its machine cannot be reached", lost);
-  if (ranks.rank() <= 1)
-    std::fputs(fmt::format("{}\n  hint: {}; raise --comm-timeout to wait longer\n", what, hint).c_str(), stderr);
-  if (ranks.rank() == 0 && !processes.log.empty()) append_in_time(processes.log, what);
+  const std::string what = lost.reported
+                               ? fmt::format("{}; stderr has it", lost.what)
+                               : fmt::format("{}: it has ended or hangs, or its machine cannot be reached", lost.what);
+  if (ranks.rank() <= 1 && !lost.reported) report(what, hint + "; raise --comm-timeout to wait longer");
+  if (ranks.rank() == 0 && !processes.log.empty()) append_in_time(processes.log, "error: " + what);
   _exit(2);
 }
 
@@ -111,6 +113,13 @@ int follow() {
   if (!launched_rank()) return exit_code_of_followers;
   std::this_thread::sleep_for(std::chrono::duration<double>(2 * seconds_for_rank_0));
   _exit(exit_code_of_followers);
+}
+
+// Rank 0 of forked ranks reports its error before it waits for the others.
+int end_with(const Communicator& ranks, const Error& error) {
+  if (ranks.size() == 1 || launched_rank()) throw Error(error);
+  report(error.what(), error.hint());
+  return exit_code_of_errors;
 }
 
 // Ranks of other versions may exchange other messages from here on, as do those without a heartbeat (--comm-timeout 0).
@@ -129,17 +138,21 @@ int run_as_rank(Communicator& ranks, const ProcessOptions& processes, const std:
                 const std::function<int()>& command) {
   const std::string hint = processes.resumes ? "the same command resumes from the last checkpoint"
                                              : "the output is not complete: give the same command again";
+  std::optional<Heartbeat> heartbeat;
   try {
     require_same_command(ranks, options);
-    const Heartbeat heartbeat(ranks, processes.comm_timeout,
-                              [&](const std::string& lost) { end_of(ranks, lost, processes, hint); });
-    return command();
+    heartbeat.emplace(ranks, processes.comm_timeout,
+                      [&](const Heartbeat::Loss& lost) { end_of(ranks, lost, processes, hint); });
+    const int code = command();
+    heartbeat->finish();
+    return code;
   } catch (const RankLost& lost) {
     if (ranks.rank() > 0) return follow();
     if (lost.reported()) return 2;
-    throw Error(lost.what(), hint);
+    return end_with(ranks, Error(lost.what(), hint));
   } catch (const Error& error) {
-    if (ranks.rank() == 0 || launched_rank()) throw;
+    if (heartbeat) heartbeat->fail();
+    if (ranks.rank() == 0 || launched_rank()) return end_with(ranks, error);
     if (ranks.rank_0_ends_within(seconds_for_rank_0)) return exit_code_of_followers;
     throw Error(fmt::format("{}: {}", ranks.name(), error.what()), error.hint());
   }

@@ -1,8 +1,10 @@
 #include "cli/stderr_log.h"
 
+#include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 namespace dragoman {
@@ -25,6 +27,12 @@ LogSink stderr_log(bool quiet) {
   return [logger](LogLevel level, std::string_view message) {
     logger->log(level == LogLevel::warning ? spdlog::level::warn : spdlog::level::info, message);
   };
+}
+
+void report(const std::string& what, const std::string& hint) {
+  std::string text = fmt::format("error: {}\n", what);
+  if (!hint.empty()) text += fmt::format("  hint: {}\n", hint);
+  std::fputs(text.c_str(), stderr);
 }
 
 }  // namespace dragoman

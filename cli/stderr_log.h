@@ -1,4 +1,6 @@
 #pragma once
+#include <string>
+
 #include "base/log.h"
 
 namespace dragoman {
@@ -6,5 +8,8 @@ namespace dragoman {
 /// Writes messages to stderr as `[date time] message`; warnings in colour on a terminal (https://no-color.org). With
 /// `quiet`, warnings only.
 LogSink stderr_log(bool quiet);
+
+/// Writes the error that ends the program. A failure to write is ignored: the exit code remains.
+void report(const std::string& what, const std::string& hint);
 
 }  // namespace dragoman

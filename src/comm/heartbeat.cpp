@@ -11,6 +11,7 @@
 #include <cstring>
 #include <random>
 #include <sstream>
+#include <string_view>
 #include <thread>
 
 #include "base/clock.h"
@@ -20,7 +21,7 @@
 namespace dragoman {
 namespace {
 
-constexpr char beat = 'b', goodbye = 'q';
+constexpr char beat = 'b', goodbye = 'q', failure = 'f';
 constexpr double seconds_to_connect = 30;
 
 // Sent first on a connection, so that no other program can impersonate a rank.
@@ -81,16 +82,17 @@ Socket connection_to(const std::string& host, const std::string& port, const Gre
 
 class Heartbeat::Pulse {
  public:
-  Pulse(Communicator& ranks, double seconds, std::function<void(const std::string&)> lost)
+  Pulse(Communicator& ranks, double seconds, std::function<void(const Loss&)> lost)
       : seconds_(seconds), size_(ranks.size()), lost_(std::move(lost)) {
     ranks.rank() == 0 ? accept_all(ranks) : connect_to_rank_0(ranks);
     thread_ = new_thread([this] { return std::jthread([this](std::stop_token stop) { run(stop); }); });
   }
 
-  ~Pulse() {
+  // The last byte that the others receive.
+  void end(char farewell) {
     thread_.request_stop();
     thread_.join();
-    for (const Peer& peer : peers_) send(peer.socket.number(), &goodbye, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    for (const Peer& peer : peers_) send(peer.socket.number(), &farewell, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 
  private:
@@ -99,7 +101,7 @@ class Heartbeat::Pulse {
     std::string host;
     Socket socket;
     Clock silence = {};
-    bool gone = false;
+    bool gone = false, failed = false;
   };
 
   // Rank 0 broadcasts its address, and identifies the ranks that connect by their secret.
@@ -143,11 +145,14 @@ class Heartbeat::Pulse {
       if (since.seconds() > seconds_ / 2)
         for (Peer& peer : peers_) peer.silence = Clock();
       for (Peer& peer : peers_) listen_to(peer);
-      const auto silent = std::ranges::find_if(
-          peers_, [&](const Peer& peer) { return !peer.gone && peer.silence.seconds() > seconds_; });
+      const auto silent = std::ranges::find_if(peers_, [&](const Peer& peer) {
+        return !peer.gone && peer.silence.seconds() > (peer.failed ? seconds_for_errors : seconds_);
+      });
       if (silent == peers_.end()) continue;
-      return lost_(fmt::format("rank {} of {} ({}) has sent no sign of life for {:g} s", silent->rank, size_,
-                               silent->host, seconds_));
+      return lost_({fmt::format("rank {} of {} ({}) has {}", silent->rank, size_, silent->host,
+                                silent->failed ? "ended with an error"
+                                               : fmt::format("sent no sign of life for {:g} s", seconds_)),
+                    silent->failed});
     }
   }
 
@@ -156,20 +161,30 @@ class Heartbeat::Pulse {
     char heard[64];
     for (ssize_t count; (count = recv(peer.socket.number(), heard, sizeof(heard), MSG_DONTWAIT)) > 0;) {
       peer.silence = Clock();
-      peer.gone = std::find(heard, heard + count, goodbye) != heard + count;
+      const std::string_view bytes(heard, size_t(count));
+      peer.failed |= bytes.find(failure) != bytes.npos;
+      peer.gone = bytes.find(goodbye) != bytes.npos;
       if (peer.gone) return;
     }
   }
 
   const double seconds_;
   const int size_;
-  const std::function<void(const std::string&)> lost_;
+  const std::function<void(const Loss&)> lost_;
   std::vector<Peer> peers_;  // on rank 0 all others, on others rank 0
   std::jthread thread_;
 };
 
-Heartbeat::Heartbeat(Communicator& ranks, double seconds, std::function<void(const std::string&)> lost) {
+Heartbeat::Heartbeat(Communicator& ranks, double seconds, std::function<void(const Loss&)> lost) {
   if (ranks.size() > 1 && seconds > 0) pulse_ = std::make_unique<Pulse>(ranks, seconds, std::move(lost));
+}
+
+void Heartbeat::finish() {
+  if (pulse_) pulse_->end(goodbye);
+}
+
+void Heartbeat::fail() {
+  if (pulse_) pulse_->end(failure);
 }
 
 Heartbeat::~Heartbeat() = default;

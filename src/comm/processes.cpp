@@ -62,11 +62,18 @@ class ForkedRanks : public Communicator {
   ForkedRanks(int rank, int size, std::vector<Socket> peers, std::vector<pid_t> children)
       : Communicator(rank, size), peers_(std::move(peers)), children_(std::move(children)) {}
 
-  // Closing the connections ends ranks that still wait for this one.
+  // Closing the connections ends ranks that still wait for this one, except in a call that does not return (NCCL).
   ~ForkedRanks() override {
+    constexpr double seconds = 10;
     peers_.clear();
-    for (const pid_t child : children_)
-      if (child > 0) waitpid(child, nullptr, 0);
+    const Clock since;
+    for (const pid_t child : children_) {
+      if (child == 0) continue;
+      while (waitpid(child, nullptr, WNOHANG) == 0) {
+        if (since.seconds() > seconds) kill(child, SIGKILL);
+        poll(nullptr, 0, 5);
+      }
+    }
   }
 
   bool rank_0_ends_within(double seconds) override {

@@ -14,7 +14,8 @@
 
 // Stands in for NCCL in tests: a message is a file in the folder NCCL_ON_HOST_FOLDER, which goes away when it is
 // received. What src/backend/cuda/nccl.cpp does not use is absent. CUDA_ON_HOST_REFUSES names calls that fail, where
-// NCCL_ON_HOST_RANK is set only on that rank. NCCL_ON_HOST_DIES is "R": rank R is killed within its second exchange.
+// NCCL_ON_HOST_RANK is set only on that rank. NCCL_ON_HOST_DIES is "R": rank R is killed within its second exchange,
+// and with NCCL_ON_HOST_FAILS that exchange fails.
 
 namespace fs = std::filesystem;
 
@@ -129,8 +130,11 @@ int ncclRecv(void* data, size_t bytes, int, int peer, Connection* connection, St
 
 int ncclGroupEnd() {
   static int exchanges = 0;
-  if (++exchanges == 2 && !group->empty() && is_rank("NCCL_ON_HOST_DIES", group->front().connection->rank))
-    std::raise(SIGKILL);
+  if (++exchanges == 2 && !group->empty()) {
+    const int rank = group->front().connection->rank;
+    if (is_rank("NCCL_ON_HOST_DIES", rank)) std::raise(SIGKILL);
+    if (is_rank("NCCL_ON_HOST_FAILS", rank)) return internal_error;
+  }
   bool whole = true;
   for (const Message& m : *group)
     if (m.sent) send(m);

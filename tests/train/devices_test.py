@@ -98,7 +98,7 @@ class Devices(RanksCase):
         self.assertEqual((said, left), ("", []))
         for name, why, environment in (
                 ("missing", r"rank 0 of 2 \(.*\): .*libnccl\.so\.2: file too short", {}),
-                ("refused", r"rank 0 of 2 \(.*\): NCCL: ncclCommInitRank failed: internal error",
+                ("refused", r"rank [01] of 2 \(.*\): NCCL: ncclCommInitRank failed: internal error",
                  {"LD_LIBRARY_PATH": NCCL, "CUDA_ON_HOST_REFUSES": "ncclCommInitRank"}),
                 ("no id", r"rank 0 of 2 \(.*\): NCCL: ncclGetUniqueId failed: internal error",
                  {"LD_LIBRARY_PATH": NCCL, "CUDA_ON_HOST_REFUSES": "ncclGetUniqueId"})):
@@ -154,6 +154,23 @@ class Devices(RanksCase):
         self.assertLess(time.monotonic() - begin, 50)  # less than the stand-in waits for a message
         self.call(folder, RUN + " --after 4u --devices 0 1")
         self.assertEqual(straight, self.files(folder))
+
+    def test_a_rank_that_fails_while_others_wait_within_nccl_ends_the_run(self):
+        for rank, who in ((0, ""), (1, r"rank 1 of 3 \(.*\): ")):
+            with self.subTest(rank=rank):
+                folder, messages = self.fresh(f"failed {rank}"), self.folder / f"messages of failed {rank}"
+                messages.mkdir()
+                with unittest.mock.patch.dict(os.environ, {"NCCL_ON_HOST_FOLDER": str(messages), "LD_LIBRARY_PATH": NCCL,
+                                                           "NCCL_ON_HOST_FAILS": str(rank)}):
+                    run, begin = self.start(folder, " --after 1000000u --devices 0 1 2 --log log"), time.monotonic()
+                others = self.children(run, 2)
+                self.assertRegex(self.ends(run), f"^error: {who}NCCL: ncclGroupEnd failed: internal error\n  hint: NCCL_DEBUG=INFO")
+                while any(self.runs(process) for process in others):
+                    time.sleep(0.1)
+                self.assertLess(time.monotonic() - begin, 50)  # less than the stand-in waits for a message
+                if rank:
+                    self.assertRegex((folder / "log").read_text(encoding="utf-8"),
+                                     r"error: rank 1 of 3 \(.*\) has ended with an error; stderr has it")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 
 #include "backend/cuda/memory.h"
@@ -53,7 +54,7 @@ void check_nccl(int status, const char* call) {
               "NCCL_DEBUG=INFO makes NCCL report more; --no-nccl trains without it");
 }
 
-Connection connection = nullptr;  // of this process with all others, until it ends
+std::atomic<Connection> connection = nullptr;  // of this process with all others, until it ends
 
 std::string why_not() { return library().missing; }
 
@@ -67,7 +68,9 @@ void connect(const std::string& id, int process, int processes) {
   UniqueId own{};
   std::memcpy(own.bytes.data(), id.data(), std::min(id.size(), own.bytes.size()));
   use_device();  // selects it only: NCCL waits for other ranks, and the thread that notices a lost one must get on
-  check_nccl(library().init_rank(&connection, processes, own, process), "ncclCommInitRank");
+  Connection made = nullptr;
+  check_nccl(library().init_rank(&made, processes, own, process), "ncclCommInitRank");
+  connection = made;
 }
 
 void exchange(std::span<const PeerMessage> out, std::span<const PeerMessage> in) {
@@ -82,6 +85,8 @@ void exchange(std::span<const PeerMessage> out, std::span<const PeerMessage> in)
 }
 
 }  // namespace
+
+bool connected() { return connection != nullptr; }
 
 const PeerLinks& nccl() {
   static constexpr PeerLinks links{why_not, new_id, connect, exchange};

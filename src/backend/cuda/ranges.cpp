@@ -2,7 +2,10 @@
 
 #include <cuda.h>
 
+#include <exception>
+
 #include "backend/cuda/memory.h"
+#include "backend/cuda/nccl.h"
 
 namespace dragoman::cuda {
 namespace {
@@ -71,12 +74,17 @@ bool commit(void* base, int64_t from, int64_t to) {
   return map_memory(base, from, to).has_memory();
 }
 
+// After an error of this rank or another, the stream may wait for messages that nobody sends (NCCL). Then the end of
+// the process frees the memory.
+bool ends_with_an_error() { return std::uncaught_exceptions() > 0 && connected(); }
+
 void finish() {
   ++so_far.waits;
   cudaStreamSynchronize(stream());
 }
 
 void release(void* base, int64_t reserved, int64_t committed) {
+  if (ends_with_an_error()) return;
   const DeviceLock lock = use_device();
   finish();
   const auto at = reinterpret_cast<CUdeviceptr>(base);
@@ -118,6 +126,7 @@ void allocate_plainly(DeviceMemory& memory) {
   };
   memory.commit = [](void*, int64_t, int64_t) { return true; };
   memory.release = [](void* base, int64_t, int64_t) {
+    if (ends_with_an_error()) return;
     const DeviceLock lock = use_device();
     finish();
     cudaFree(base);
