@@ -197,6 +197,7 @@ void Parameters::pack_rounded(size_t buffer, std::span<const RoundedRows> slices
 
 PackedWeights Parameters::pack(DType type) const {
   PackedWeights packed;
+  if (type == dtype_ && backend_.is_device()) return packed;  // there it would be a mere copy
   for (size_t i = 0; i < buffers_.size(); ++i) pack_loaded(i, buffers_[i].value(), type, packed);
   return packed;
 }

@@ -87,7 +87,7 @@ class Parameters {
   /// Marks all gradients as written, by something other than a backward pass.
   void all_gradients_written();
   /// The weights of products rearranged for decoding, into their own type or into I8 (Backend::pack); valid while the
-  /// weights do not change.
+  /// weights do not change. On a device those of their own type are not rearranged, so there are none.
   PackedWeights pack(DType type) const;
   PackedWeights pack() const { return pack(dtype_); }
   /// Memory for 16-bit copies of all weights of products, and of vectors if activations are 16-bit. Requires flat

@@ -52,13 +52,13 @@ class Learner {
   /// From now on, micro-batches have at most `rows` tokens per side.
   void take(int64_t rows) { rows_ = rows; }
   int64_t rows() const { return rows_; }
+  std::vector<Batch> micro_batches(const Batch& batch) const;
 
   ShardStatistics* statistics = nullptr;  // of batch norms, if updates have several shards
 
   std::string first_nonfinite;  // with --check-nan: the first tensor of this update that was not finite
 
  private:
-  std::vector<Batch> micro_batches(const Batch& batch) const;
   void learn_micro_batch(const Batch& micro_batch, int64_t update);
   Context context(Tape& tape, int64_t update) const;
   std::string location_of(size_t record, const Batch& micro_batch, int64_t update) const;

@@ -33,6 +33,15 @@ class FirstOf : public Communicator {
   void transfer(std::span<const Outgoing>, std::span<const Incoming>) override {}
 };
 
+// Validation scores batches of at most that size, in float32. Translating comes on top, if memory is left.
+void score(const Backend& dry, Arena& arena, Model& model, const std::vector<Batch>& micro_batches) {
+  const PackedWeights packed = model.parameters().pack();
+  for (const Batch& batch : micro_batches) {
+    Context cx{.backend = dry, .arena = arena, .packed = &packed};
+    model.loss(cx, batch, 0);
+  }
+}
+
 // The plan for micro-batches of `rows` tokens per side. Tensors on the dry backend have no values.
 MemoryPlan walk(TrainingSetup setup, const Backend& dry, std::span<const Batch> batches, int64_t rows, int ranks) {
   setup.training.check_nan = false;
@@ -51,6 +60,8 @@ MemoryPlan walk(TrainingSetup setup, const Backend& dry, std::span<const Batch> 
   Learner learner(dry, arena, *model, setup, rows);
   learner.begin_update();
   for (const Batch& batch : batches) learner.learn(batch, 0);
+  if (!setup.training.valid_sets.empty())
+    for (const Batch& batch : batches) score(dry, arena, *model, learner.micro_batches(batch));
   plan.peak = arena.peak();
   return plan;
 }

@@ -7,7 +7,7 @@ namespace dragoman {
 struct Backend;
 
 /// The memory in bytes that each rank of a run will need, found by running forward and backward passes of its largest
-/// batches on the `dry` backend.
+/// batches on the `dry` backend, and if it validates, scoring them.
 struct MemoryPlan {
   int64_t parameters = 0;  // weights, gradients, moments, averages
   int64_t peak = 0;        // with the activations of the largest batch

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "base/fingerprint.h"
 #include "base/grouped.h"
 #include "base/line_writer.h"
 #include "base/log.h"
 #include "base/scratch_folder.h"
-#include "comm/communicator.h"
+#include "comm/agreement.h"
 #include "data/pairs.h"
 #include "decode/translator.h"
 #include "metrics/bleu.h"
@@ -77,6 +78,22 @@ std::vector<std::string> gathered(const std::vector<std::string>& own, Communica
   return all;
 }
 
+// What f computes; nothing, on all ranks, if one of them has too little memory. Training itself has enough.
+template <class F>
+std::optional<std::invoke_result_t<F>> if_memory_suffices(const char* work, Communicator& ranks, const F& f) {
+  std::optional<std::invoke_result_t<F>> own;
+  std::string failure;
+  try {
+    own = f();
+  } catch (const OutOfMemory& error) {
+    failure = error.what();
+  }
+  failure = first_text(ranks, failure);
+  if (failure.empty()) return own;
+  log_warning("validation: {}, {} the validation set; training continues without its values", failure, work);
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool rises(ValidMetric metric) {
@@ -133,8 +150,9 @@ std::string Validation::fingerprint(ValidMetric metric) const {
   return fmt::format("{:016x}", all.value());
 }
 
-std::vector<std::string> Validation::translations(const MeasuredModel& measured, const PackedWeights& packed,
-                                                  Communicator& ranks) const {
+std::optional<std::vector<std::string>> Validation::translations(const MeasuredModel& measured,
+                                                                 const PackedWeights& packed,
+                                                                 Communicator& ranks) const {
   SearchOptions search;
   search.beam_size = setup_.training.valid_beam_size;
   search.normalize = setup_.training.valid_normalize;
@@ -142,18 +160,23 @@ std::vector<std::string> Validation::translations(const MeasuredModel& measured,
   options.no_spm_encode = setup_.data.no_spm_encode;
   Context cx{.backend = measured.backend, .arena = measured.arena, .packed = &packed};
   // A single search uses the memory that training has left; several would be a tenth faster, but need their own memory.
-  return gathered(Translator(cx, measured.model, vocabularies_, options, search).translate(share_of(sources_, ranks)),
-                  ranks);
+  const auto own = if_memory_suffices("translating", ranks, [&] {
+    return Translator(cx, measured.model, vocabularies_, options, search).translate(share_of(sources_, ranks));
+  });
+  return own ? std::optional(gathered(*own, ranks)) : std::nullopt;
 }
 
 // In batches that training has memory for.
-double Validation::cross_entropy(const MeasuredModel& measured, const PackedWeights& packed,
-                                 Communicator& ranks) const {
+std::optional<double> Validation::cross_entropy(const MeasuredModel& measured, const PackedWeights& packed,
+                                                Communicator& ranks) const {
   const int64_t wanted = setup_.data.mini_batch_words > 0 ? setup_.data.mini_batch_words : usual_batch_words;
-  const auto own = score_pairs({measured.backend, measured.arena, packed}, measured.model, share_of(pairs_, ranks),
-                               std::min(wanted, measured.rows));
+  const auto own = if_memory_suffices("scoring", ranks, [&] {
+    return score_pairs({measured.backend, measured.arena, packed}, measured.model, share_of(pairs_, ranks),
+                       std::min(wanted, measured.rows));
+  });
+  if (!own) return std::nullopt;
   double sum = 0;
-  for (const double log_prob : gathered(own, ranks)) sum -= log_prob / double(target_tokens_);
+  for (const double log_prob : gathered(*own, ranks)) sum -= log_prob / double(target_tokens_);
   return sum;
 }
 
@@ -213,35 +236,37 @@ std::vector<std::optional<double>> share_figures(std::vector<std::optional<doubl
 std::vector<std::optional<double>> Validation::measure(const MeasuredModel& measured, const Progress& progress,
                                                        Unwritten& unwritten, Communicator& ranks) const {
   const PackedWeights packed = measured.model.parameters().pack();
-  double entropy = 0;
+  std::optional<double> entropy;
   if (wants({ValidMetric::cross_entropy, ValidMetric::perplexity})) entropy = cross_entropy(measured, packed, ranks);
-  std::vector<std::string> hypotheses;
+  std::optional<std::vector<std::string>> hypotheses;
   std::string kept;
   if (wants({ValidMetric::bleu, ValidMetric::chrf, ValidMetric::translation})) {
     hypotheses = translations(measured, packed, ranks);
   }
   const size_t metrics = setup_.training.valid_metrics.size();
   if (ranks.rank() > 0) return share_figures({}, metrics, ranks);
-  if (!hypotheses.empty()) {
-    kept = keep(hypotheses, progress, unwritten);
-  }
+  if (hypotheses) kept = keep(*hypotheses, progress, unwritten);
   std::vector<std::optional<double>> values;
   for (ValidMetric m : setup_.training.valid_metrics) {
+    if (rises(m) ? !hypotheses : !entropy) {
+      values.push_back(std::nullopt);
+      continue;
+    }
     switch (m) {
       case ValidMetric::cross_entropy:
         values.push_back(entropy);
         break;
       case ValidMetric::perplexity:
-        values.push_back(std::exp(entropy));
+        values.push_back(std::exp(*entropy));
         break;
       case ValidMetric::bleu:
-        values.push_back(bleu(hypotheses, {references_}, setup_.training.valid_tokenize).score);
+        values.push_back(bleu(*hypotheses, {references_}, setup_.training.valid_tokenize).score);
         break;
       case ValidMetric::chrf:
-        values.push_back(chrf(hypotheses, {references_}));
+        values.push_back(chrf(*hypotheses, {references_}));
         break;
       case ValidMetric::translation:
-        values.push_back(figure_of_script(hypotheses, kept));
+        values.push_back(figure_of_script(*hypotheses, kept));
         break;
     }
   }

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "tests/comm/on_ranks.h"
 #include "tests/train/small_gpu.h"
 #include "tests/train/toy_run.h"
@@ -80,6 +82,27 @@ TEST_F(GpuMemory, ThatRunsOutMakesTheUpdateBeginAgainInHalves) {
 TEST_F(GpuMemory, ThatRunsOutForTheModelEndsTheRun) {
   SmallGpu::there = 0;
   EXPECT_THAT(message_of([&] { train_anew(3); }), HasSubstr("out of memory"));
+}
+
+TEST_F(GpuMemory, HoldsNoSecondCopyOfWeightsToValidate) {
+  run.setup.training.after = {{1, Frequency::updates}};
+  Trainer trainer(run.setup, SmallGpu::backend());
+  EXPECT_TRUE(trainer.model().parameters().pack().empty());
+}
+
+// Training fits, but the translations that BLEU needs do not.
+TEST_F(GpuMemory, ThatIsTooLittleToTranslateCostsAMetricAndNotTheRun) {
+  TrainingOptions& o = run.setup.training;
+  o.valid_metrics = {ValidMetric::bleu, ValidMetric::cross_entropy};
+  o.valid_freq = {1, Frequency::updates};
+  o.valid_beam_size = 200;
+  run.setup.data.mini_batch_words = 20;
+  SmallGpu::there = (plan().peak + 32 * MiB - 1) / (32 * MiB) * 32 * MiB;
+  train_anew(2);
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("validation: out of memory: a tensor "),
+                                    HasSubstr("translating the validation set; training continues without its values"),
+                                    HasSubstr("cross-entropy"), HasSubstr("finished after 2 updates")));
+  EXPECT_TRUE(std::filesystem::exists(o.model));
 }
 
 TEST_F(GpuMemory, DecidesTheSizeOfBatchesThatAreToFit) {

@@ -77,6 +77,17 @@ TEST(MemoryPlan, CountsBuffersOfGradientShardsAndSlicesOfARank) {
   EXPECT_NEAR(double(planned(8)), (1 + 2 + 3 / 8.0) * double(flat), 0.2 * double(flat)) << "of one shard, no tree";
 }
 
+// Scoring needs the weights of products once more, rearranged.
+TEST(MemoryPlan, CountsWhatValidationNeeds) {
+  Planned p;
+  p.run.setup.model.dim = 128;
+  p.run.setup.model.feed_forward = 8192;
+  const auto peak = [&] { return plan_memory(p.run.setup, backend("cpu"), *p.corpus, p.batches).peak; };
+  const int64_t with = peak();
+  p.run.setup.training.valid_sets.clear();
+  EXPECT_GT(with, peak());
+}
+
 // Kernels work in memory that the plan has counted, and integers live outside the arena: the same to the byte.
 TEST(MemoryPlan, IsThePeakOfTheRealArenaOnTheLargestBatches) {
   Planned p;
