@@ -14,12 +14,18 @@ namespace dragoman {
 namespace {
 
 // One number per row shows whether its scores are finite: their lse, or the largest score, which is the first.
-void require_numbers(const Tensor& of_rows) {
+void require_numbers(const Tensor& of_rows, const Context& cx) {
   const int64_t R = of_rows.shape()[0];
-  for (int64_t r = 0; r < R; ++r)
-    if (!std::isfinite(of_rows.as<float>()[r * (of_rows.elements() / R)]))
-      throw Error("the model's output is NaN: its weights are damaged, or its training diverged",
-                  "use an earlier checkpoint; dragoman inspect shows the contents of a model file");
+  int64_t r = 0;
+  while (r < R && std::isfinite(of_rows.as<float>()[r * (of_rows.elements() / R)])) ++r;
+  if (r == R) return;
+  if (cx.rounded && cx.rounded->type == DType::f16)
+    throw Error(
+        "the model's output is NaN: with --precision float16 no number may exceed 65,504, and one of this model's "
+        "activations probably does",
+        "use --precision bfloat16 or float32; if the output is NaN there too, the weights are damaged");
+  throw Error("the model's output is NaN: its weights are damaged, or its training diverged",
+              "use an earlier checkpoint; dragoman inspect shows the contents of a model file");
 }
 
 // Rounding must not raise a probability above 1.
@@ -182,7 +188,7 @@ Predictions Ensemble::step_alone(std::span<const StepRow> rows, const Prediction
   std::vector<StepRow> chosen;
   const TopPieces top = now->read(rows, ahead_ ? &chosen : nullptr);
   if (ahead_) ahead_->expect(std::move(chosen));
-  require_numbers(request.log_probs ? top.lse : top.scores);
+  require_numbers(request.log_probs ? top.lse : top.scores, cx_);
   predictions.best_scores_ = top.scores, predictions.best_ = top.ids;
   if (request.log_probs) predictions.lse_ = top.lse;
   return predictions;
@@ -224,7 +230,7 @@ Predictions Ensemble::predictions_for(std::span<const StepRow> rows) const {
 
 TopPieces Ensemble::find_best(const Tensor& logits, int64_t count, bool with_lse) const {
   const TopPieces top = QueuedStep(cx_, logits, count, with_lse).read({}, nullptr);
-  require_numbers(with_lse ? top.lse : top.scores);
+  require_numbers(with_lse ? top.lse : top.scores, cx_);
   return top;
 }
 
