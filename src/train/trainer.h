@@ -80,13 +80,13 @@ class Trainer {
   const Backend& backend_;
   Unwritten unwritten_;
   RunLog log_;
-  Arena arena_;
   MadeVocabularies made_;
   Vocabularies vocabularies_;
   const bool resumes_;  // the run was started by an earlier call
   Validation validation_;
   std::shared_ptr<const Corpus> corpus_;
   const MemoryPlan plan_;         // at the beginning of the run
+  Arena arena_;                   // after the plan, which is for the memory that is free
   const TrainedLengths trained_;  // of the corpus at its first reading, so that a resumed run has the same values
   BatchOrder order_;
   std::unique_ptr<Model> model_;
