@@ -42,6 +42,9 @@ int processes_of(const ProcessOptions& options) {
   if (devices > 1 && processes > 1 && processes != devices)
     throw Error(fmt::format("--processes {} and --devices with {} GPUs contradict each other", processes, devices),
                 "leave out --processes: each GPU has a process");
+  if (devices == 1 && processes > 1 && options.devices[0] != "cpu")
+    throw Error(fmt::format("--processes {}, but --devices names one GPU, and each process needs its own", processes),
+                "leave out --processes, or name as many GPUs (--devices 0 1 …); without --devices, the CPU computes");
   return std::max(processes, devices);
 }
 

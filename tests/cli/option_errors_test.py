@@ -98,6 +98,7 @@ PROVOKED = {
     "--devices names … twice (…), …": f"{TRAIN} -m new --devices 0 0",
     "--devices names the CPU among others (…), …": f"{TRAIN} -m new --devices cpu 0",
     "--processes … and --devices with … GPUs contradict each other": f"{TRAIN} -m new --devices 0 1 --processes 3",
+    "--processes …, but --devices names one GPU, and each process needs its own": f"{TRAIN} -m new --devices 0 --processes 2",
     "--paired-bs and --paired-ar cannot be combined": "evaluate -r t -i s t --paired-bs --paired-ar",
     "--metrics evalb takes one file of --references, found …": "evaluate -r t t -i t --metrics evalb",
     "--tokenize spm needs --tokenize-model: the SentencePiece model whose pieces are the words":
