@@ -36,6 +36,7 @@ struct Backend : ElementwiseKernels,
   std::string arithmetic = {};           // libraries and instructions that the last bits of results depend on
   std::string library = {};              // for matrix products: "oneDNN 2.6.3 on AVX2"; empty: none
   std::string instructions = {};         // of the CPU, as its own kernels use them: "AVX3_ZEN4"
+  std::string device = {};               // which device of all machines it is; empty: a CPU
   const DeviceMemory* memory = nullptr;  // memory of its tensors; null: host memory
   const Recorder* recorder = nullptr;    // records kernel calls (backend/recorder.h); null: it cannot
   bool concurrent = true;                // kernels may run in several threads at once

@@ -45,6 +45,9 @@ void* open_library(const std::string& file) {
   const std::string reason = dlerror();
   if (reason.find(cublas_lt) != std::string::npos && load_cublas_lt())
     library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library && reason.find("undefined symbol") != std::string::npos)
+    throw Error(fmt::format("cannot load {}: {}", file, reason),
+                "it belongs to another build of dragoman: reinstall both");
   if (!library)
     throw Error(
         fmt::format("cannot load {}: {}", file, reason),

@@ -13,6 +13,13 @@ class OutOfMemory : public Error {
   using Error::Error;
 };
 
+/// Thrown when a GPU, its driver or its libraries fail. The error may be of an earlier call, and after some errors
+/// every further call fails in this process.
+class DeviceError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Allocates tensors from one reserved address range, first-fit. A block returns, merged with free neighbours, when the
 /// last tensor that refers to it is destroyed, in any order. Pages are committed at first touch and kept, so after the
 /// largest batch no more memory is requested.

@@ -5,9 +5,11 @@ to the same bits, and errors say what is missing. The library for GPUs is the on
     gpu_test.py BINARY LIBRARY
 """
 
+import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -301,6 +303,55 @@ class Refused(Gpu):
                              f"train -t s t -v v v -m event.safetensors --devices 0 --after 2u {TRANSFORMER}{RUN}")
 
 
+class Limited(Gpu):
+    """GPUs that have less than others: code, numbers, memory."""
+
+    def with_gpu(self, function, *arguments, **what):
+        with unittest.mock.patch.dict(os.environ, what):
+            return function(*arguments)
+
+    def test_code_for_an_earlier_gpu_uses_no_matrix_units(self):
+        run = f"train -t s t -v v v -m earlier.safetensors --no-reload --devices 0 --after 2u {TRANSFORMER}{RUN}"
+        precise, earlier = self.succeed(run + " --precision float32"), self.with_gpu(self.succeed, run, CUDA_ON_HOST_CODE="75")
+        self.assertNotIn("idle", precise.stderr)
+        self.assertIn("this build has code for compute capability 7.5, which leaves the matrix units of GPU 0 idle: build with "
+                      "-DCMAKE_CUDA_ARCHITECTURES=80", earlier.stderr)
+        # Of products of bfloat16, which the matrix units multiply, costs would differ.
+        self.assert_close(*([float(cost) for cost in re.findall(r"Cost ([\d.]+)", done.stderr)] for done in (earlier, precise)), 2e-5)
+
+    def test_a_gpu_without_code_is_an_error_at_once(self):
+        self.with_gpu(self.fails, ["this build has no code for GPU 0: CUDA 13.0 on the host, in place of a GPU (compute capability 8.0)",
+                                   "-DCMAKE_CUDA_ARCHITECTURES=80"],
+                      "train -t nowhere nowhere -v v v -m none.safetensors --devices 0", CUDA_ON_HOST_CODE="0")
+        listed = self.with_gpu(self.succeed, "inspect --devices", CUDA_ON_HOST_CODE="0").stdout
+        self.assertIn("this build has no code for it: build with -DCMAKE_CUDA_ARCHITECTURES=80", " ".join(listed.split()))
+
+    def test_a_driver_that_is_too_old_is_named(self):
+        self.with_gpu(self.fails, ["CUDA 13 needs NVIDIA's driver 580 or newer"], "translate -m none.safetensors --devices 0",
+                      CUDA_ON_HOST_REFUSES="cudaGetDeviceCount")
+
+    def test_all_of_the_half_that_is_allocated_at_once_is_used(self):
+        run = (f"train -t s t -v v v -m half.safetensors --no-reload --devices 0 --after 1u {RUN} {TRANSFORMER}"
+               "--dim-emb 128 --transformer-dim-ffn 2048")
+        planned = lambda done: re.search(r"Memory: .* (\d+) MiB with the largest batch, in micro-batches of at most (\d+)", done.stderr)
+        plenty = planned(self.succeed(run))
+        self.assertTrue(16 < int(plenty[1]) < 32, plenty[0])
+        half = self.with_gpu(self.succeed, run, DRAGOMAN_GPU_MEMORY="plain", CUDA_ON_HOST_MEMORY="64")
+        self.assertEqual(planned(half)[0], plenty[0])
+
+    def test_float16_that_overflows_is_not_called_a_damaged_model(self):
+        self.succeed(f"train -t s t -v v v -m large.safetensors --after 1u --quiet {RUN} {TRANSFORMER}")
+        model = bytearray((self.folder / "large.safetensors").read_bytes())
+        header = json.loads(model[8:8 + int.from_bytes(model[:8], "little")])
+        begin, end = next(tensor["data_offsets"] for name, tensor in header.items() if name.endswith("feed_forward.down.weight"))
+        data = 8 + int.from_bytes(model[:8], "little")
+        model[data + begin:data + end] = struct.pack("<f", 60000) * ((end - begin) // 4)
+        (self.folder / "large.safetensors").write_bytes(model.replace(b'checksum', b'outdated'))
+        command = "translate --quiet -m large.safetensors --devices 0 --precision "
+        self.succeed(command + "bfloat16", text="the red house\n")
+        self.fails(["no number may exceed 65,504", "use --precision bfloat16 or float32"], command + "float16", text="the red house\n")
+
+
 class Choosing(Gpu):
     command = "train -t s t -v v v -m none.safetensors --devices "
 
@@ -315,6 +366,7 @@ class Choosing(Gpu):
         for wrong in ("gpu", "cuda", "1x", "cuda:x"):
             self.fails(["--devices", f"'{wrong}'", "expected cpu or the number of a GPU"], self.command + wrong)
         self.fails(["rank 1 of 2", "no GPU 1", "has 1"], self.command + "0 1")
+        self.fails(["--processes 2, but --devices names one GPU"], self.command + "0 --processes 2")
         self.fails(["--devices names 2 devices (0 1), expected one"], "serve -m none.safetensors --devices 0 1")
         self.assertFalse((self.folder / "none.safetensors").exists())
 
@@ -327,6 +379,9 @@ class Choosing(Gpu):
         build = next(digits for digits in re.findall(rb"\0([0-9a-f]{16})(?=\0)", whole) if digits != b"0123456789abcdef")
         library.write_bytes(whole.replace(build, b"0" * 16))
         self.fails(["another build"], self.command + "0", program="broken")
+        library.write_bytes(whole.replace(b"_ZNK8dragoman6Tensor7columnsEll", b"_ZNK8dragoman6Tensor7COLUMNSEll"))
+        self.fails(["cannot load", "undefined symbol", "it belongs to another build of dragoman: reinstall both"],
+                   self.command + "0", program="broken")
         library.write_bytes(b"no library")
         self.fails(["cannot load", "libdragoman_cuda.so", "without --devices, the CPU computes"], self.command + "0", program="broken")
 

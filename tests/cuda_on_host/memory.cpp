@@ -52,7 +52,10 @@ using namespace cuda_on_host;
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   if (on_another_device()) return cudaErrorNotSupported;
-  *free = *total = size_t{1} << 32;
+  *total = size_t(number_in("CUDA_ON_HOST_MEMORY", 4096)) << 20;
+  size_t used = 0;
+  for (const auto& [base, pages] : ranges) used += pages.usable;
+  *free = *total - std::min(*total, used);
   return cudaSuccess;
 }
 
@@ -79,6 +82,7 @@ cudaError_t cudaMallocHost(void** memory, size_t bytes) {
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
+  if (broken()) return cudaErrorNotSupported;
   if (bytes == 0) return cudaSuccess;  // an empty tensor may have no address
   issue([=] {
     const Unlocked memory;
@@ -103,6 +107,11 @@ extern "C" void cuda_on_host_copy(void* to, const void* from, size_t bytes) {
 
 CUresult cuGetErrorString(CUresult status, const char** what) {
   *what = status == CUDA_ERROR_NOT_SUPPORTED ? "operation not supported" : "out of memory";
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid(CUuuid* id, int device) {
+  *id = {{char(device)}};
   return CUDA_SUCCESS;
 }
 

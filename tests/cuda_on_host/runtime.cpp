@@ -1,4 +1,5 @@
 #include <cuda_runtime.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -24,7 +25,9 @@ namespace {
 Stream only;  // all work runs in order
 thread_local int selected = 0;
 
-cudaError_t answer(const char* call) { return cuda_on_host::refused(call) ? cudaErrorNotSupported : cudaSuccess; }
+cudaError_t answer(const char* call) {
+  return cuda_on_host::refused(call) || cuda_on_host::broken() ? cudaErrorNotSupported : cudaSuccess;
+}
 
 }  // namespace
 
@@ -42,6 +45,16 @@ bool refused(const char* call) {
   return calls && std::string_view(calls).find(call) != std::string_view::npos;
 }
 
+bool broken() {
+  const char* const file = std::getenv("CUDA_ON_HOST_BREAKS");
+  return file && access(file, F_OK) == 0;
+}
+
+int64_t number_in(const char* variable, int64_t otherwise) {
+  const char* const value = std::getenv(variable);
+  return value ? std::atoll(value) : otherwise;
+}
+
 }  // namespace cuda_on_host
 
 const char* cudaGetErrorString(cudaError_t status) {
@@ -50,9 +63,8 @@ const char* cudaGetErrorString(cudaError_t status) {
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  const char* const devices = std::getenv("CUDA_ON_HOST_DEVICES");
-  *count = devices ? std::atoi(devices) : 1;
-  return cudaSuccess;
+  *count = int(cuda_on_host::number_in("CUDA_ON_HOST_DEVICES", 1));
+  return cuda_on_host::refused("cudaGetDeviceCount") ? cudaErrorInsufficientDriver : cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {"the host, in place of a GPU", 8, 0};
@@ -63,11 +75,21 @@ cudaError_t cudaDriverGetVersion(int* version) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
-  *value = which == cudaDevAttrComputeCapabilityMajor ? 8 : 99 * 1024;  // as of compute capability 8.6
+  constexpr int values[] = {8, 0, 99 * 1024};  // shared memory as of compute capability 8.6
+  *value = values[which];
   return cudaSuccess;
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+  attributes->ptxVersion = int(cuda_on_host::number_in("CUDA_ON_HOST_CODE", 80));
+  return attributes->ptxVersion == 0 ? cudaErrorNoKernelImageForDevice : cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
   selected = device;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  *device = selected;
   return cudaSuccess;
 }
 
@@ -77,7 +99,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return stream->captures ? cudaErrorNotSupported : cudaSuccess;
+  return stream->captures || cuda_on_host::broken() ? cudaErrorNotSupported : cudaSuccess;
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {

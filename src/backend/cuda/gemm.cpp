@@ -18,7 +18,8 @@ void check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_ALLOC_FAILED)
     throw OutOfMemory(fmt::format("cuBLASLt: {} failed: the device is out of memory", what),
                       "use smaller batches: --mini-batch-words");
-  require(status == CUBLAS_STATUS_SUCCESS, "cuBLASLt: {} failed: {}", what, cublasLtGetStatusString(status));
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw DeviceError(fmt::format("cuBLASLt: {} failed: {}", what, cublasLtGetStatusString(status)));
 }
 
 constexpr size_t workspace_bytes = size_t{32} << 20;  // what NVIDIA recommends for Hopper

@@ -56,7 +56,9 @@ void check(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
   const std::string what = fmt::format("CUDA: {} failed: {}", call, cudaGetErrorString(status));
   if (status == cudaErrorMemoryAllocation) throw OutOfMemory(what, "use smaller batches: --mini-batch-words");
-  throw Error(what, "nvidia-smi shows the state of the GPUs and what else runs on them");
+  if (status == cudaErrorInsufficientDriver)
+    throw DeviceError(what + "; CUDA 13 needs NVIDIA's driver 580 or newer", "nvidia-smi shows which one is installed");
+  throw DeviceError(what, "nvidia-smi shows the state of the GPUs and what else runs on them");
 }
 
 void open_device(int number) {
@@ -75,6 +77,9 @@ DeviceLock use_device() {
   static auto& turns = *new std::recursive_mutex;  // never destroyed: mirrors of static tensors are released at exit
   thread_local const cudaError_t selected = cudaSetDevice(opened);
   static_cast<void>(selected);
+  int current = opened;
+  if (cudaGetDevice(&current) == cudaSuccess && current != opened)  // the program has selected another one since
+    static_cast<void>(cudaSetDevice(opened));
   return DeviceLock(turns);
 }
 
@@ -92,12 +97,9 @@ void clear(const Tensor& x) {
   DRAGOMAN_CUDA_CHECK(cudaMemsetAsync(x.data(), 0, size_t(x.bytes()), stream()));
 }
 
+// The code counts: kernels compiled for an earlier GPU, which the driver translates for this one, do not use them.
 bool has_matrix_units() {
-  static const bool from_8_0_on = [] {
-    int major = 0;
-    DRAGOMAN_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, opened));
-    return major >= 8;
-  }();
+  static const bool from_8_0_on = code_for_device() >= 80;
   return from_8_0_on;
 }
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -14,7 +15,7 @@
 /// models of a server, loading) share the device and take turns: what calls CUDA does so under use_device().
 namespace dragoman::cuda {
 
-/// Throws Error with CUDA's description if a call failed.
+/// Throws DeviceError with CUDA's description, or OutOfMemory, if a call failed.
 void check(cudaError_t status, const char* call);
 #define DRAGOMAN_CUDA_CHECK(call) ::dragoman::cuda::check(call, #call)
 
@@ -26,7 +27,11 @@ int device_number();  // of that GPU
 using DeviceLock = std::unique_lock<std::recursive_mutex>;
 DeviceLock use_device();
 cudaStream_t stream();
-/// Whether the GPU's matrix units multiply bfloat16 and TF32: compute capability 8.0 or later.
+/// The compute capability, times 10, that the kernels were compiled for which the selected GPU runs; nothing if this
+/// library has no code for it.
+std::optional<int> code_for_device();
+/// Whether kernels use matrix units that multiply bfloat16 and TF32: both the GPU and the code for it have compute
+/// capability 8.0 or later.
 bool has_matrix_units();
 /// Bytes of dynamic shared memory that a block of threads may have, besides 1 KiB that its kernel declares.
 int64_t most_shared_bytes();

@@ -6,6 +6,7 @@
 
 #include "backend/cuda/memory.h"
 #include "backend/cuda/nccl.h"
+#include "tensor/arena.h"
 
 namespace dragoman::cuda {
 namespace {
@@ -48,7 +49,7 @@ struct Answer {
 
   bool has_memory() const {
     if (status == CUDA_SUCCESS || status == CUDA_ERROR_OUT_OF_MEMORY) return status == CUDA_SUCCESS;
-    throw Error(said(status, call), "nvidia-smi shows the state of the GPUs and what else runs on them");
+    throw DeviceError(said(status, call), "nvidia-smi shows the state of the GPUs and what else runs on them");
   }
 };
 

@@ -1,7 +1,8 @@
 #pragma once
 #include <cstddef>
 
-/// Stands in for the header of CUDA's driver, in tests: ranges of addresses (tests/cuda_on_host/memory.cpp).
+/// Stands in for the header of CUDA's driver, in tests: ranges of addresses, and what tells devices apart
+/// (tests/cuda_on_host/memory.cpp).
 
 using CUdeviceptr = unsigned long long;
 using CUmemGenericAllocationHandle = unsigned long long;
@@ -9,6 +10,9 @@ enum CUresult { CUDA_SUCCESS, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_SUPPORTED
 enum CUmemAllocationType { CU_MEM_ALLOCATION_TYPE_PINNED };
 enum CUmemLocationType { CU_MEM_LOCATION_TYPE_DEVICE };
 enum CUmemAccess_flags { CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+struct CUuuid {
+  char bytes[16];
+};
 struct CUmemLocation {
   CUmemLocationType type;
   int id;
@@ -23,6 +27,7 @@ struct CUmemAccessDesc {
 };
 
 CUresult cuGetErrorString(CUresult status, const char** what);
+CUresult cuDeviceGetUuid(CUuuid* id, int device);
 CUresult cuMemAddressReserve(CUdeviceptr* base, size_t bytes, size_t alignment, CUdeviceptr wanted,
                              unsigned long long flags);
 CUresult cuMemAddressFree(CUdeviceptr base, size_t bytes);

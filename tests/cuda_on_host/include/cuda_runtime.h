@@ -12,8 +12,9 @@
 /// provides only the parts of the language and the runtime that they use. A block's threads are fibers that take turns
 /// at __syncthreads and in warps' exchanges; blocks run one after another, and kernels and copies at once. It cannot
 /// show a kernel's speed, nor races between threads that this order hides. The environment variable
-/// CUDA_ON_HOST_REFUSES names calls that fail: "cuMemMap cudaEventQuery"; CUDA_ON_HOST_DEVICES is the number of
-/// devices.
+/// CUDA_ON_HOST_REFUSES names calls that fail: "cuMemMap cudaEventQuery"; while the file CUDA_ON_HOST_BREAKS exists,
+/// the device is broken. CUDA_ON_HOST_DEVICES is the number of devices, CUDA_ON_HOST_MEMORY their memory in MiB, and
+/// CUDA_ON_HOST_CODE the compute capability of the kernels, times 10.
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's
 
 #define __global__
@@ -32,7 +33,16 @@ struct dim3 {
 };
 inline dim3 gridDim, blockDim, blockIdx, threadIdx;  // of the running thread
 
-enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorNotReady, cudaErrorNotSupported };
+enum cudaError_t {
+  cudaSuccess,
+  cudaErrorMemoryAllocation,
+  cudaErrorNotReady,
+  cudaErrorNotSupported,
+  cudaErrorInsufficientDriver,
+  cudaErrorNoKernelImageForDevice,
+  cudaErrorInvalidDeviceFunction,
+  cudaErrorUnsupportedPtxVersion
+};
 struct Stream;
 struct Event;
 struct Graph;
@@ -41,7 +51,14 @@ using cudaEvent_t = Event*;
 using cudaGraph_t = Graph*;
 using cudaGraphExec_t = Graph*;
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrMaxSharedMemoryPerBlockOptin };
+enum cudaDeviceAttr {
+  cudaDevAttrComputeCapabilityMajor,
+  cudaDevAttrComputeCapabilityMinor,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin
+};
+struct cudaFuncAttributes {
+  int ptxVersion;
+};
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed };
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
@@ -61,6 +78,10 @@ namespace cuda_on_host {
 void issue(std::function<void()> work);
 /// Whether CUDA_ON_HOST_REFUSES names the call.
 bool refused(const char* call);
+/// Whether the device is broken.
+bool broken();
+/// The value of an environment variable.
+int64_t number_in(const char* variable, int64_t otherwise);
 /// Whether this thread has not selected the device of the stream.
 bool on_another_device();
 /// Whether the device has so many threads and so much shared memory.
@@ -100,6 +121,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
 cudaError_t cudaMalloc(void** memory, size_t bytes);
 cudaError_t cudaFree(void* memory);
@@ -121,6 +143,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
 
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
 inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
 template <class... P, class... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... arguments) {
