@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <thread>
 
+#include "backend/backend.h"
 #include "base/log.h"
 #include "base/new_thread.h"
 #include "base/thread_signals.h"
@@ -95,6 +97,20 @@ void exchange(Communicator& ranks, const std::vector<TensorMessage>& out, const 
   ranks.exchange(outgoing, incoming);
   for (size_t i = 0; i < in.size(); ++i)
     if (received[i].data() != in[i].values.data()) in[i].values.assign(received[i]);
+}
+
+void require_own_gpus(Communicator& ranks, const Backend& backend) {
+  if (ranks.size() == 1 || backend.device.empty()) return;
+  std::map<std::string, std::string> rank_on;  // by device
+  std::string shared;
+  for (const std::string& other : ranks.gather(fmt::format("{}\n{}", backend.device, ranks.name()))) {
+    const size_t end = other.find('\n');
+    const std::string name = other.substr(end + 1);
+    const auto [first, alone] = rank_on.emplace(other.substr(0, end), name);
+    if (!alone && shared.empty()) shared = fmt::format("{} computes on the GPU of {}", name, first->second);
+  }
+  shared = ranks.broadcast(shared);
+  if (!shared.empty()) throw Error(shared, "start one rank for each GPU of a machine, and name them: --devices 0 1 …");
 }
 
 void link_gpus(Communicator& ranks, const Backend& backend) {

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "comm/agreement.h"
 #include "comm/machine_ranks.h"
+#include "comm/tensor_exchange.h"
 #include "train/checkpoint.h"
 #include "train/learner.h"
 
@@ -100,6 +101,7 @@ void warn_of_long_warmup(const TrainingSetup& setup, double updates_an_epoch) {
 
 MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Corpus& corpus, Communicator& ranks) {
   const KernelChunks chunks(chunks_of_run(setup.training));
+  require_own_gpus(ranks, backend);
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus, ranks);
   const BatchPlan batches = plan_batches(corpus, setup.data, setup.training.seed, 0);
   warn_of_long_warmup(setup, double(batches.size()) / double(setup.optimizer.optimizer_delay));

@@ -52,6 +52,12 @@ class Devices(RanksCase):
         done = self.call(self.fresh("too few"), RUN + UPDATES + " --devices 0 1", (*MPIRUN, "3"), expected=2)
         self.assertRegex(done.stderr, r"error: rank 2 \(.*\): this machine has more ranks than --devices names GPUs \(2\)")
 
+    def test_ranks_of_a_launcher_that_share_a_gpu_are_refused(self):
+        self.need_mpi()
+        done = self.call(self.fresh("shared gpu"), RUN + UPDATES + " --devices 0", (*MPIRUN, "2"), expected=2)
+        self.assertRegex(done.stderr, r"error: rank 1 of 2 \(.*\) computes on the GPU of rank 0 of 2 \(.*\)\n  hint: start one rank for each")
+        self.assertEqual(done.stderr.count("error:"), 1)
+
     def test_each_process_has_its_own(self):
         for devices, who in (("7 0", ""), ("0 1 7", r"rank 2 of 3 \(.*\): ")):
             folder = self.fresh("none " + devices)
