@@ -33,7 +33,7 @@ const char* api_description() {
     "responses": {"200": {"description": "[{confidence, language}]"}, "default": {"$ref": "#/components/responses/Error"}}}},
   "/languages": {"get": {"summary": "Languages and what each is translated into", "responses": {"200": {"description": "[{code, name, targets}]"}}}},
   "/frontend/settings": {"get": {"summary": "Limits and defaults for user interfaces", "responses": {"200": {"description": "Settings"}}}},
-  "/health": {"get": {"summary": "Whether the server answers", "responses": {"200": {"description": "{\"status\": \"ok\"}"}}}},
+  "/health": {"get": {"summary": "Whether the server can translate", "responses": {"200": {"description": "{\"status\": \"ok\"}"}, "503": {"description": "its GPU has failed"}}}},
   "/spec": {"get": {"summary": "This description", "responses": {"200": {"description": "OpenAPI"}}}},
   "/v1/translate": {"post": {
     "summary": "Translate with all options of the search",

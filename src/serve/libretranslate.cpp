@@ -153,7 +153,11 @@ void frontend_settings(Service& service, const std::shared_ptr<Exchange>& exchan
                       {"supportedFilesFormat", ordered_json::array()}});
 }
 
-void health(Service&, const std::shared_ptr<Exchange>& exchange) { respond(*exchange, {{"status", "ok"}}); }
+// A process that has lost its GPU cannot use it again: whoever watches /health should start another.
+void health(Service& service, const std::shared_ptr<Exchange>& exchange) {
+  if (!service.device_failure().empty()) refuse(503, "{}", service.device_failure());
+  respond(*exchange, {{"status", "ok"}});
+}
 
 void spec(Service&, const std::shared_ptr<Exchange>& exchange) { exchange->respond({.body = api_description()}); }
 

@@ -124,14 +124,17 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
   service.take_characters(job.sources);
   service.take_characters(job.targets);
   const size_t model = model_of(service, job.sources, request.source, request.target);
-  job.done = [exchange](const std::vector<std::vector<float>>& log_probs) {
+  job.done = [&service, exchange](const std::vector<std::vector<float>>& log_probs) {
+    service.note_device("");
     try {
       respond(*exchange, scores_of(log_probs));
     } catch (const std::exception&) {  // no memory for it
-      answer_failure(*exchange, std::current_exception(), false);
+      answer_failure(service, *exchange, std::current_exception(), false);
     }
   };
-  job.failed = [exchange](const std::exception_ptr& error) { answer_failure(*exchange, error, false); };
+  job.failed = [&service, exchange](const std::exception_ptr& error) {
+    answer_failure(service, *exchange, error, false);
+  };
   const auto submitted = service.models().submit(model, std::move(job));
   exchange->when_abandoned([submitted](int) { submitted.cancel(); });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "backend/backend.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/machine.h"
@@ -61,6 +62,8 @@ std::vector<ModelSpec> model_specs(const ServeOptions& options) {
 
 ServedModels::ServedModels(Engine& engine, const ServeOptions& options, Metrics& metrics, Post post)
     : engine_(engine), options_(options), metrics_(metrics), post_(std::move(post)), specs_(model_specs(options)) {
+  if (engine.backend().is_device() && options_.search_memory.bytes > 0)
+    log_warning("--search-memory has no effect on a GPU, where all searches share its free memory");
   for (const ModelSpec& spec : specs_) workers_.push_back(load(spec));
 }
 

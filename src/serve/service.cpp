@@ -184,6 +184,12 @@ void Service::count_out(const std::string& client) {
   if (--in_flight_[client] == 0) in_flight_.erase(client);
 }
 
+void Service::note_device(const std::string& failure) {
+  if (!failure.empty() && device_failure_.empty())
+    log_warning("The GPU has failed, and /health says so: {}; start the server again", failure);
+  device_failure_ = failure;
+}
+
 void Service::reload(std::function<void(std::string)> done) {
   log_.reopen();
   try {

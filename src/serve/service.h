@@ -75,6 +75,9 @@ class Service {
   /// Counts the characters of a request, at least one for each text, and those of its `further` parameters. Refusal if
   /// they are too many.
   void take_characters(std::span<const std::string> texts, std::string_view further = "");
+  /// How the GPU failed in the last job that used it; empty: it worked. The first failure is logged.
+  void note_device(const std::string& failure);
+  const std::string& device_failure() const { return device_failure_; }
 
  private:
   class Recorded;
@@ -92,6 +95,7 @@ class Service {
   ServedModels models_;
   std::map<std::string, int> in_flight_;  // by client
   int all_in_flight_ = 0;
+  std::string device_failure_;
 };
 
 }  // namespace dragoman

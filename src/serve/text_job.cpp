@@ -16,7 +16,7 @@ std::string beginning_with_tags(const std::string& sentence) {
   return sentence.starts_with('<') || sentence.starts_with(">>") ? sentence.substr(0, longest) : "";
 }
 
-HttpResponse failure_response(const std::exception_ptr& error) {
+HttpResponse failure_response(Service& service, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const OutOfMemory&) {
@@ -26,6 +26,9 @@ HttpResponse failure_response(const std::exception_ptr& error) {
   } catch (const TooManyThreads& e) {
     log_warning("A translation failed: {}", e.what());
     return busy_response(503, "the server has too few threads for this request at the moment");
+  } catch (const DeviceError& e) {
+    service.note_device(e.what());
+    return error_response(503, "the server's GPU has failed");
   } catch (const Error& e) {
     return error_response(400, e.what());
   } catch (const std::exception& e) {
@@ -117,8 +120,8 @@ class Texts {
 
 }  // namespace
 
-void answer_failure(Exchange& exchange, const std::exception_ptr& error, bool streams) {
-  HttpResponse response = failure_response(error);
+void answer_failure(Service& service, Exchange& exchange, const std::exception_ptr& error, bool streams) {
+  HttpResponse response = failure_response(service, error);
   if (!streams) return exchange.respond(std::move(response));
   exchange.send_event("error", response.body);
   exchange.end_events();
@@ -146,15 +149,17 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
     translation.partial = [texts, partial = std::move(partial)](size_t sentence, const std::string& text, bool whole) {
       if (const std::string all = texts->grown(sentence, text, whole); !all.empty()) partial(all);
     };
-  translation.done = [texts, exchange, streams, done = std::move(done)](std::vector<std::vector<Translation>> best) {
+  translation.done = [&service, texts, exchange, streams,
+                      done = std::move(done)](std::vector<std::vector<Translation>> best) {
+    service.note_device("");
     try {
       done(texts->results(std::move(best)));
     } catch (const std::exception&) {  // no memory for it
-      answer_failure(*exchange, std::current_exception(), streams);
+      answer_failure(service, *exchange, std::current_exception(), streams);
     }
   };
-  translation.failed = [exchange, streams](const std::exception_ptr& error) {
-    answer_failure(*exchange, error, streams);
+  translation.failed = [&service, exchange, streams](const std::exception_ptr& error) {
+    answer_failure(service, *exchange, error, streams);
   };
   const auto submitted = service.models().submit(job.model, std::move(translation));
   exchange->when_abandoned([submitted](int) { submitted.cancel(); });

@@ -38,6 +38,6 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
                      std::function<void(std::vector<TextResult> results)> done);
 
 /// Answers with the error; in a stream as an event "error".
-void answer_failure(Exchange& exchange, const std::exception_ptr& error, bool streams);
+void answer_failure(Service& service, Exchange& exchange, const std::exception_ptr& error, bool streams);
 
 }  // namespace dragoman

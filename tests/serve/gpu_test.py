@@ -67,6 +67,25 @@ class SharedGpu(unittest.TestCase):
             found = server.json("POST", "/v1/translate", {"text": SOME, "source": "en", "target": "de"})
         self.assertEqual([each["text"] for each in found["translations"]], self.expected["en"])
 
+    def test_says_so_when_the_gpu_fails(self):
+        broken = self.folder / "broken"
+        request = {"text": SOME, "source": "en", "target": "de"}
+        with unittest.mock.patch.dict(toy_server.ENVIRONMENT, {"CUDA_ON_HOST_BREAKS": str(broken)}), \
+             self.serving("--devices", "0") as server:
+            self.assertEqual(server.json("GET", "/health"), {"status": "ok"})
+            broken.touch()
+            for _ in range(2):
+                self.assertEqual(server.json("POST", "/v1/translate", request, 503), {"error": "the server's GPU has failed"})
+            self.assertRegex(server.json("GET", "/health", status=503)["error"], "CUDA: .* failed: operation not supported")
+            self.assertEqual(server.said().count("The GPU has failed, and /health says so: CUDA: "), 1, server.said())
+            broken.unlink()
+            server.json("POST", "/v1/translate", request)
+            self.assertEqual(server.json("GET", "/health"), {"status": "ok"})
+
+    def test_warns_of_a_limit_that_has_no_effect(self):
+        with self.serving("--devices", "0", "--search-memory", "1G") as server:
+            self.assertIn("--search-memory has no effect on a GPU", server.said())
+
 
 if __name__ == "__main__":
     BINARY, LIBRARY = sys.argv[1:3]
