@@ -1,5 +1,4 @@
-#include <cctype>
-
+#include "base/error.h"
 #include "options/shared_flags.h"
 #include "options/train_table.h"
 
@@ -12,11 +11,14 @@ namespace {
 // Configuration files, also Marian's, have it as a switch.
 Field<O> keep_best_field() {
   return {[](O& o, const Strings& words, Bounds bounds) {
-            const bool number = words.size() == 1 && !words[0].empty() && std::isalpha(uint8_t(words[0][0])) == 0;
-            if (bool keep = false; number)
-              read_words(o.keep_best, words, bounds);
-            else
-              read_words(keep, words, bounds), o.keep_best = keep ? 1 : 0;
+            const std::string& word = words.at(0);
+            if (const auto keep = switch_word(word)) {
+              o.keep_best = *keep ? 1 : 0;
+              return;
+            }
+            require(!word.empty() && word.find_first_not_of("-0123456789") == word.npos,
+                    "'{}' is neither a whole number nor true or false", word);
+            read_word(o.keep_best, word, bounds);
           },
           [](const O& o) { return show_words(o.keep_best); }, "", false};
 }

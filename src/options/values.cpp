@@ -24,13 +24,16 @@ void read_number(T& value, const std::string& word, Bounds bounds, std::string_v
 
 void read_word(std::string& value, const std::string& word, Bounds) { value = word; }
 
+std::optional<bool> switch_word(const std::string& word) {
+  if (word == "true" || word == "yes" || word == "on") return true;
+  if (word == "false" || word == "no" || word == "off") return false;
+  return {};
+}
+
 void read_word(bool& value, const std::string& word, Bounds) {
-  if (word == "true" || word == "yes" || word == "on")
-    value = true;
-  else if (word == "false" || word == "no" || word == "off")
-    value = false;
-  else
-    fail("'{}' is neither true nor false", word);
+  const std::optional<bool> read = switch_word(word);
+  require(read.has_value(), "'{}' is neither true nor false", word);
+  value = *read;
 }
 
 void read_word(int& value, const std::string& word, Bounds bounds) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -29,6 +30,9 @@ void read_word(double& value, const std::string& word, Bounds bounds);
 void read_word(Frequency& value, const std::string& word, Bounds bounds);
 void read_word(MemorySize& value, const std::string& word, Bounds bounds);
 void read_word(AlignmentStyle& value, const std::string& word, Bounds bounds);
+
+/// "true", "yes" or "on"; "false", "no" or "off"; nullopt for another word.
+std::optional<bool> switch_word(const std::string& word);
 
 std::string show_word(const std::string& value);
 std::string show_word(bool value);

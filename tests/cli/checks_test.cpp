@@ -173,6 +173,11 @@ TEST(TrainFlags, KeepBestTakesANumberOrNone) {
   EXPECT_EQ(kept({"--keep-best", "true"}), 1);
   EXPECT_EQ(kept({"--keep-best=false"}), 0);
   EXPECT_THAT(error_of([&] { kept({"--keep-best", "-1"}); }), HasSubstr("--keep-best: -1 is out of range"));
+  for (const char* word : {"x", "2.5", "=", "maybe"})
+    EXPECT_THAT(error_of([&] {
+                  kept({"--keep-best", word});
+                }),
+                HasSubstr(fmt::format("--keep-best: '{}' is neither a whole number nor true or false", word)));
 }
 
 TEST(TrainFlags, HaveAllTheirContradictionsInOneAnswer) {
