@@ -1,9 +1,9 @@
 #pragma once
 #include <string>
 
-namespace dragoman {
+#include "tests/cli/option_answer.h"
 
-enum Outcome { runs, ignored, refused };
+namespace dragoman {
 
 // An option of Marian with a value, and others that it needs here.
 struct MarianCase {

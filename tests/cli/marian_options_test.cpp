@@ -1,17 +1,10 @@
-#include "options/foreign.h"
-
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
-#include <set>
-#include <sstream>
 
-#include "base/error.h"
-#include "base/log.h"
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/quantize_options.h"
 #include "cli/score_options.h"
@@ -27,37 +20,6 @@ namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
-
-Strings split(const std::string& text) {
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
-}
-
-// What a command makes of a command line and of the files in it.
-template <class Options>
-class Answer {
- public:
-  Answer(Table<Options> table, const Strings& arguments) {
-    table.inherit = nullptr;  // reads --pretrained-model
-    const LogSink sink = [this](LogLevel, std::string_view message) { said += fmt::format("{}\n", message); };
-    const LogScope scope(&sink);
-    try {
-      Options options;
-      parse(table, arguments, options);
-    } catch (const Error& e) {
-      said = fmt::format("{} | {}", e.what(), e.hint());
-      fails = true;
-    }
-  }
-
-  Outcome outcome() const {
-    if (fails) return refused;
-    return said.find(" ignored") != said.npos ? ignored : runs;
-  }
-
-  std::string said;
-  bool fails = false;
-};
 
 template <class Options>
 void expect(const Table<Options>& table, const std::string& before, const MarianCase& c, Outcome outcome) {
@@ -258,14 +220,6 @@ TEST(MariansOptions, MayHaveOptionsAsTheirValue) {
   EXPECT_THAT(answer.said, testing::StartsWith("there is no option --sentencepiece-options | --vocab-type"));
 }
 
-TEST(OtherPrograms, HaveOptionsWithAnAnswerForTheCommand) {
-  EXPECT_EQ(foreign_option("output", "train")->answer, "--model names the model's file");
-  for (const char* name : {"alignment-matrix", "src_feats_vocab"}) EXPECT_NE(foreign_option(name, "train"), nullptr);
-  EXPECT_EQ(foreign_answer("ensemble", "train"), "");
-  EXPECT_THAT(std::string(foreign_answer("ensemble", "translate")), HasSubstr("averages log-probabilities"));
-  EXPECT_THAT(std::string(foreign_program("atools")), HasSubstr("dragoman align"));
-}
-
 TEST(MariansOptions, NameStdin) {
   TrainOptions options;
   parse(train_table(), split("-m m --tsv -t stdin -v v v"), options);
@@ -275,125 +229,6 @@ TEST(MariansOptions, NameStdin) {
 
 TEST(MariansOptions, AreNotIgnoredByCommandsThatMarianHasNot) {
   EXPECT_EQ(Answer<AverageOptions>(average_table(), split("-o a b --workspace 9")).outcome(), refused);
-}
-
-TEST(FairseqsOptions, SayWhatTheyAreCalledHere) {
-  const std::pair<const char*, const char*> called[] = {{"--lr 1", "--learn-rate"},
-                                                        {"--max-tokens 4096", "--mini-batch-words"},
-                                                        {"--max-update 9", "--after"},
-                                                        {"--arch transformer", "--task"},
-                                                        {"--patience 10", "--early-stopping"},
-                                                        {"--lr-scheduler reduce_lr_on_plateau", "--lr-decay 0.1"},
-                                                        {"--lr-shrink 0.5", "--lr-decay"},
-                                                        {"--lr-patience 2", "--lr-decay X"},
-                                                        {"--alignment-lambda 0.05", "--guided-alignment-weight"},
-                                                        {"--encoder-langtok tgt", "--protected-symbols"},
-                                                        {"--best-checkpoint-metric bleu", "--keep-best"},
-                                                        {"--update-freq 4", "--optimizer-delay"},
-                                                        {"-s de", "--train-sets"},
-                                                        {"--task translation", "--type"},
-                                                        {"--criterion cross_entropy", "--label-smoothing"},
-                                                        {"--distributed-world-size 8", "--devices"},
-                                                        {"--ema-decay 0.9999", "--exponential-smoothing"},
-                                                        {"--user-dir mine", "plug-ins"}};
-  for (const auto& [words, name] : called) {
-    const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " " + words));
-    EXPECT_EQ(answer.outcome(), refused) << words;
-    EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name));
-  }
-  for (const auto& [words, name] :
-       {std::pair("-s en", "--input names the text"), std::pair("--lenpen 0.6", "--normalize"),
-        std::pair("--max-len-b 50", "--max-length-add"), std::pair("--max-len-a 1.2", "--max-length-factor"),
-        std::pair("--unnormalized", "--normalize 0"), std::pair("--remove-bpe", "SentencePiece"),
-        std::pair("--beam 5", "--beam-size")}) {
-    const Answer<TranslateCommandOptions> answer(translate_table(), split(std::string("-m m ") + words));
-    EXPECT_EQ(answer.outcome(), refused) << words;
-    EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name));
-  }
-}
-
-TEST(FairseqsOptions, AreIgnoredWithValuesThatChangeNothingHere) {
-  for (const char* words : {"--lr-scheduler inverse_sqrt", "--criterion label_smoothed_cross_entropy",
-                            "--warmup-init-lr -1", "--alignment-heads 1", "--sampling-method concat",
-                            "--distributed-world-size 1", "--skip-invalid-size-inputs-valid-test"})
-    EXPECT_EQ(Answer<TrainOptions>(train_table(), split(std::string(train_line) + " " + words)).outcome(), ignored)
-        << words;
-}
-
-TEST(OpenNmtsOptions, SayWhatTheyAreCalledHere) {
-  const std::pair<const char*, const char*> called[] = {
-      {"--word_vec_size 512", "--dim-emb"},          {"-word_vec_size 512", "--dim-emb"},
-      {"--share_vocab", "joint vocabulary"},         {"--train_from m.pt", "--pretrained-model"},
-      {"--batch_type tokens", "--mini-batch-words"}, {"--save_checkpoint_steps 5000", "--save-freq"},
-      {"--train_steps 100000", "--after 100000u"},   {"--accum_count 4", "--optimizer-delay"},
-      {"--coverage_attn", "docs/attention.md"},      {"--dynamic_dict", "--copy"}};
-  for (const auto& [words, name] : called) {
-    const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " " + words));
-    EXPECT_EQ(answer.outcome(), refused) << words;
-    EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name));
-  }
-  EXPECT_EQ(Answer<TrainOptions>(train_table(), split(std::string(train_line) + " --optim adam")).outcome(), ignored);
-  const Answer<TranslateCommandOptions> answer(translate_table(), split("-m m -src text -beam_size 5 --batch_size 30"));
-  EXPECT_THAT(answer.said, HasSubstr("there is no option -src\n    hint: --input names the text"));
-  EXPECT_THAT(answer.said, HasSubstr("there is no option -beam_size\n    hint: use --beam-size"));
-  EXPECT_THAT(answer.said, testing::StartsWith("2 problems"));
-}
-
-TEST(SockeyesOptions, SayWhatTheyAreCalledHere) {
-  const std::pair<const char*, const char*> called[] = {{"--num-layers 6:2", "--enc-depth"},
-                                                        {"--checkpoint-interval 4000", "--valid-freq"},
-                                                        {"--transformer-model-size 512", "--dim-emb"},
-                                                        {"--initial-learning-rate 0.1", "--learn-rate"},
-                                                        {"--decode-and-evaluate 500", "--valid-metrics bleu"},
-                                                        {"--learning-rate-reduce-num-not-improved 8", "--lr-decay X"},
-                                                        {"--device-id 0", "--devices"}};
-  for (const auto& [words, name] : called) {
-    const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " " + words));
-    EXPECT_EQ(answer.outcome(), refused) << words;
-    EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name));
-  }
-  EXPECT_EQ(Answer<TranslateCommandOptions>(translate_table(), split("-m m --chunk-size 9")).outcome(), ignored);
-}
-
-// The first table that has a name answers for it.
-TEST(ForeignOptions, OfTheLaterTablesAreInNoEarlierOne) {
-  for (const auto& rows : {opennmt_options(), sockeye_options()})
-    for (const Foreign& row : rows)
-      for (const std::string& name : split(std::string(row.names))) {
-        const std::string command = row.commands.empty() ? "average" : split(std::string(row.commands))[0];
-        EXPECT_EQ(foreign_option(name, command), &row) << name;
-      }
-}
-
-TEST(ForeignPrograms, SayWhatTheyAreCalledHere) {
-  EXPECT_TRUE(foreign_program("marian-evaluator").starts_with("not here"));
-  for (const char* name : {"generate", "decode", "marian-decoder"})
-    EXPECT_TRUE(foreign_program(name).starts_with("dragoman translate")) << name;
-  EXPECT_EQ(foreign_program("marian-scorer"), "dragoman score");
-  EXPECT_TRUE(foreign_program("marian-vocab").starts_with("dragoman vocab train -m vocab.yml"));
-  EXPECT_TRUE(foreign_program("spm_train").starts_with("dragoman vocab train"));
-  EXPECT_TRUE(foreign_program("preprocess").starts_with("not needed"));
-  EXPECT_TRUE(foreign_program("onmt_train").starts_with("dragoman train"));
-  EXPECT_TRUE(foreign_program("ct2-opennmt-py-converter").starts_with("dragoman convert"));
-  EXPECT_EQ(foreign_program("sockeye-translate"), "dragoman translate");
-  EXPECT_EQ(foreign_program("apply_bpe"), "dragoman vocab encode");
-  EXPECT_EQ(foreign_program("elephant"), "");
-}
-
-// Options in an answer, without those of the row itself.
-TEST(ForeignOptions, HaveAnswersThatNameOptionsThatExist) {
-  std::set<std::string> known{"--version"};
-  for (const Command& command : all_commands())
-    for (const std::string& name : all_names(command.options())) known.insert("--" + name);
-  for (const auto& rows : {marian_options(), fairseq_options(), opennmt_options(), sockeye_options(), marian_programs(),
-                           fairseq_programs(), opennmt_programs(), sockeye_programs()})
-    for (const Foreign& row : rows)
-      for (std::string word : split(std::string(row.answer))) {
-        while (!word.empty() && std::ispunct(uint8_t(word.back()))) word.pop_back();
-        if (word.starts_with("--")) {
-          EXPECT_TRUE(known.contains(word)) << word << " in: " << row.answer;
-        }
-      }
 }
 
 }  // namespace
