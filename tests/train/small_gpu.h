@@ -1,11 +1,13 @@
 #pragma once
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <cstring>
 #include <vector>
 
 #include "backend/backend.h"
 #include "backend/registry.h"
+#include "base/error.h"
 
 namespace dragoman {
 
@@ -15,7 +17,13 @@ struct SmallGpu {
   static inline int64_t there = 0;  // that it has
 
   static void* reserve(int64_t bytes) {
-    return mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const base =
+        mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    require(base != MAP_FAILED,
+            "the stand-in for a GPU needs {} MiB of address space, of which this machine gives none: {} (ulimit -v, "
+            "vm.overcommit_memory)",
+            bytes >> 20, std::strerror(errno));
+    return base;
   }
   static void move(void* to, const void* from, int64_t bytes) {
     if (bytes > 0) std::memcpy(to, from, size_t(bytes));
