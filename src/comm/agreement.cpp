@@ -40,6 +40,30 @@ void together(Communicator& ranks, const std::function<void()>& work) {
   if (!failure.empty()) throw Error(failure);
 }
 
+void fail_together(Communicator& ranks, const std::exception_ptr& error) {
+  std::string failure, hint;
+  try {
+    if (error) std::rethrow_exception(error);
+  } catch (const RankLost&) {
+    throw;
+  } catch (const Error& e) {
+    failure = fmt::format("{}: {}", ranks.name(), e.what());
+    hint = e.hint();
+  } catch (const std::exception& e) {
+    failure = fmt::format("{}: {}", ranks.name(), e.what());
+  }
+  const std::vector<std::string> failures = ranks.gather(failure), hints = ranks.gather(hint);
+  if (const auto first = std::ranges::find_if(failures, [](const std::string& f) { return !f.empty(); });
+      first != failures.end()) {
+    failure = *first;
+    hint = hints[size_t(first - failures.begin())];
+  }
+  failure = ranks.broadcast(failure);
+  hint = ranks.broadcast(hint);
+  if (error) std::rethrow_exception(error);
+  if (!failure.empty()) throw Error(failure, hint);
+}
+
 int64_t least_of(Communicator& ranks, int64_t value) {
   int64_t least = value;
   for (const std::string& other : ranks.gather(fmt::to_string(value)))

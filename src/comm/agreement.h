@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,6 +11,11 @@ namespace dragoman {
 
 /// Work of all ranks in which only rank 0 can fail, such as writing a file. If it fails, all ranks throw.
 void together(Communicator& ranks, const std::function<void()>& work);
+
+/// Throws on all ranks if any has an error (null: none), and not before all ranks know: a rank throws its own, the
+/// others throw the first in the order of ranks, with the name of its rank. All ranks call it, so that none ends while
+/// another waits for it.
+void fail_together(Communicator& ranks, const std::exception_ptr& error);
 
 /// The minimum over all ranks, on all ranks.
 int64_t least_of(Communicator& ranks, int64_t value);

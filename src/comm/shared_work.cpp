@@ -1,9 +1,8 @@
 #include "comm/shared_work.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
+
+#include "comm/agreement.h"
 
 namespace dragoman {
 namespace {
@@ -45,23 +44,18 @@ Share scattered(Communicator& ranks, std::vector<Share> shares) {
   return std::move(shares[0]);
 }
 
-// All ranks learn of failures before any rank ends; rank 0 reports the first one.
+// The result on this rank, after work on all.
 std::string done_by_all(Communicator& ranks, const Share& own, const std::function<std::string(const Share&)>& work) {
-  std::string result, failure, hint;
+  std::string result;
   std::exception_ptr error;
   try {
     if (!own.text.empty()) result = work(own);
   } catch (const RankLost&) {
     throw;
-  } catch (const Error& e) {
+  } catch (const Error&) {
     error = std::current_exception();
-    failure = fmt::format("{}: {}", ranks.name(), e.what());
-    hint = e.hint();
   }
-  const std::vector<std::string> failures = ranks.gather(failure), hints = ranks.gather(hint);
-  if (error) std::rethrow_exception(error);
-  const auto first = std::ranges::find_if(failures, [](const std::string& f) { return !f.empty(); });
-  if (first != failures.end()) throw Error(*first, hints[size_t(first - failures.begin())]);
+  fail_together(ranks, error);
   return result;
 }
 

@@ -1,8 +1,10 @@
 #include "data/prefetch.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/error.h"
+#include "base/fingerprint.h"
 #include "base/grouped.h"
 #include "base/log.h"
 #include "base/new_thread.h"
@@ -33,8 +35,18 @@ BatchStream::Wait BatchStream::wait_for(int64_t batches) {
   }
   const auto known = [&] { return ready_.size() >= size_t(batches) || failure_ || text_ended_; };
   if (!changed_.wait_for(lock, longest, known)) return Wait::too_long;
-  if (ready_.size() < size_t(batches) && failure_) fail_as_thread();
-  return ready_.empty() ? Wait::ended : Wait::over;
+  if (ready_.size() < size_t(batches) && failure_) return Wait::failed;
+  if (ready_.empty()) return Wait::ended;
+  const Ready& first = ready_.front();
+  const int64_t epoch = first.position.epoch - (first.epoch_ended ? 1 : 0);
+  if (epoch > position_.epoch) position_ = {epoch, 0};
+  text_ = ready_[std::min(ready_.size(), size_t(batches)) - 1].text;
+  return Wait::over;
+}
+
+std::exception_ptr BatchStream::failure() {
+  const std::lock_guard lock(mutex_);
+  return failure_;
 }
 
 bool BatchStream::ended() {
@@ -47,7 +59,7 @@ Batch BatchStream::next() {
   changed_.wait(lock, [&] { return !ready_.empty() || failure_ || text_ended_; });
   if (ready_.empty()) {
     invariant(failure_ != nullptr, "the text has ended: no batch is left");
-    fail_as_thread();
+    std::rethrow_exception(failure_);
   }
   Ready ready = std::move(ready_.front());
   ready_.pop_front();
@@ -57,16 +69,13 @@ Batch BatchStream::next() {
   return std::move(ready.batch);
 }
 
-void BatchStream::fail_as_thread() {
-  failed_ = true;
-  std::rethrow_exception(failure_);
-}
-
 void BatchStream::produce(std::stop_token stop, std::shared_ptr<const Corpus> corpus, Position start) {
+  Fingerprint text;
   auto coming = prepare(stop, corpus, start.epoch);
   while (const std::optional<Epoch> epoch = coming.get()) {
     coming = prepare(stop, epoch->corpus, epoch->number + 1);
-    if (!produce_epoch(stop, *epoch, epoch->number == start.epoch ? start.batch : 0)) return;
+    text.add(fmt::to_string(epoch->corpus->fingerprint));
+    if (!produce_epoch(stop, *epoch, epoch->number == start.epoch ? start.batch : 0, text.value())) return;
   }
   const std::lock_guard lock(mutex_);
   text_ended_ = true;
@@ -74,7 +83,7 @@ void BatchStream::produce(std::stop_token stop, std::shared_ptr<const Corpus> co
 }
 
 // False when stopped.
-bool BatchStream::produce_epoch(std::stop_token stop, const Epoch& epoch, int64_t first_batch) {
+bool BatchStream::produce_epoch(std::stop_token stop, const Epoch& epoch, int64_t first_batch, uint64_t text) {
   const auto& [number, corpus, plan] = epoch;
   if (first_batch >= plan.size())
     throw Error(fmt::format("the training state is at batch {} of epoch {}, which has only {} batches",
@@ -83,7 +92,7 @@ bool BatchStream::produce_epoch(std::stop_token stop, const Epoch& epoch, int64_
   for (int64_t b = first_batch; b < plan.size(); ++b) {
     const bool last = b + 1 == plan.size();
     const Position after = last ? Position{number + 1, 0} : Position{number, b + 1};
-    if (!push(stop, {assemble(*corpus, plan[b]), after, last})) return false;
+    if (!push(stop, {assemble(*corpus, plan[b]), after, last, text})) return false;
   }
   return true;
 }

@@ -29,18 +29,23 @@ class BatchStream {
  public:
   BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions& options, uint64_t seed, Position start = {});
 
-  enum class Wait { over, ended, too_long };
+  /// Ordered, so that ranks agree on the least.
+  enum class Wait { failed, too_long, ended, over };
   /// Waits until so many batches are ready, or all that are left of a text stream: `over`, or `ended` if none is left.
-  /// `too_long`: not within a tenth of a second. Throws as next() does if they cannot come.
+  /// `too_long`: not within a tenth of a second. `failed`: they cannot come, for failure(). If the next batch is of a
+  /// later epoch than position(), as there are parts of which no pair can be used, the position passes these.
   Wait wait_for(int64_t batches);
+  std::exception_ptr failure();
+
+  /// A fingerprint of the text that has the batches up to the last one of the last wait_for(), part by part.
+  uint64_t text() const { return text_; }
 
   /// The next batch, of which there must be one. Waits until it is ready. If the thread has failed, this and every
   /// later call throw its exception.
   Batch next();
 
-  Position position() const { return position_; }    // after the last batch
+  Position position() const { return position_; }    // of the next batch, as far as it is known
   bool epoch_ended() const { return epoch_ended_; }  // whether the last batch ended its epoch
-  bool failed() const { return failed_; }            // whether next() or wait_for() has thrown
   bool ended();                                      // whether the text was a stream of which no batch is left
 
  private:
@@ -53,19 +58,20 @@ class BatchStream {
     Batch batch;
     Position position;  // after it
     bool epoch_ended = false;
+    uint64_t text = 0;  // fingerprint of the parts up to its own
   };
   using Coming = std::future<std::optional<Epoch>>;  // none after the end of a text stream
 
-  [[noreturn]] void fail_as_thread();
   void produce(std::stop_token stop, std::shared_ptr<const Corpus> corpus, Position start);
-  bool produce_epoch(std::stop_token stop, const Epoch& epoch, int64_t first_batch);
+  bool produce_epoch(std::stop_token stop, const Epoch& epoch, int64_t first_batch, uint64_t text);
   Coming prepare(std::stop_token stop, std::shared_ptr<const Corpus> corpus, int64_t epoch) const;
   bool push(std::stop_token stop, Ready ready);
 
   const DataOptions options_;
   const uint64_t seed_;
   Position position_;
-  bool epoch_ended_ = false, failed_ = false;
+  bool epoch_ended_ = false;
+  uint64_t text_ = 0;
 
   std::mutex mutex_;  // guards the next five
   std::condition_variable_any changed_;

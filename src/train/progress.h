@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "data/prefetch.h"
+#include "io/model_file.h"
 #include "runlog/run_event.h"
 #include "train/frequency.h"
 #include "train/loss_scale.h"
@@ -36,6 +37,7 @@ struct Progress {
   std::map<std::string, std::string> measured;  // what these values measure: Validation::fingerprint
   Position position;                            // in the corpus
   int64_t stream_begin = 0;                     // the epoch that the first part of the text stream is
+  TrainedLengths longest;                       // of the sentences that updates have had of text streams
   /// What the last epoch had, if the last update ended with it; then `position` is the beginning of the next one. Not
   /// stored.
   struct EndedEpoch {

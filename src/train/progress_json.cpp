@@ -21,6 +21,8 @@ class Numbers {
     return in_.contains(key) ? count(key) : otherwise;
   }
 
+  int length(const char* key) const { return int(number(key, 0, 0, std::numeric_limits<int>::max())); }
+
   double number(const char* key, double otherwise, double least, double most) const {
     return in_.contains(key) ? number_in(key, in_.at(key), least, most) : otherwise;
   }
@@ -141,6 +143,8 @@ std::string to_json(const StoredProgress& stored) {
   if (!p.measured.empty()) out["measured"] = p.measured;
   if (p.most_stalled > 0) out["most_stalled"] = p.most_stalled;
   if (p.stream_begin > 0) out["stream_begin"] = p.stream_begin;
+  if (p.longest.source > 0) out["longest_source"] = p.longest.source;
+  if (p.longest.target > 0) out["longest_target"] = p.longest.target;
   if (p.decayed != 1) out["decayed"] = p.decayed;
   if (p.rate_factor() != 1) out["reduced_rate"] = p.reduced_rate;
   return out.dump();
@@ -171,6 +175,7 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   if (in.contains("measured")) p.measured = numbers.texts("measured");
   p.position = {numbers.count("epoch"), numbers.count("batch")};
   p.stream_begin = numbers.count("stream_begin", 0);
+  p.longest = {numbers.length("longest_source"), numbers.length("longest_target")};
   const Baseline baseline{numbers.number("baseline", 0, 0, largest)};
   return {p, numbers.count("adam_steps"), baseline};
 }

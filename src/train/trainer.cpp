@@ -49,7 +49,7 @@ std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, con
   return corpus;
 }
 
-// Numbers of pieces, without the special ones around them. What a stream still has is unknown.
+// Numbers of pieces, without the special ones around them. Of a stream the updates count them.
 TrainedLengths longest_of(const Corpus& corpus, const SentenceFrames& frames) {
   if (corpus.files.stream) return {};
   const PairStore& pairs = corpus.pairs;
@@ -104,7 +104,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
       corpus_(read_training_text(setup_, vocabularies_, ranks_)),
       plan_(resolve_settings(setup_, backend_, *corpus_, ranks_)),
       arena_(arena_of(backend)),
-      trained_(longest_of(*corpus_, frames_of(setup_.model))),
+      longest_(longest_of(*corpus_, frames_of(setup_.model))),
       order_(batch_order(*corpus_, setup_)),
       model_(initialised_model(setup_, backend_, arena_)),
       updater_(setup_, backend_, arena_, *model_, plan_.rows, progress_, log_, ranks_) {
@@ -160,24 +160,21 @@ void Trainer::run() {
 bool Trainer::train(const Stopping& stopping, std::optional<BatchStream>& batches) {
   const TrainingOptions& o = setup_.training;
   const int64_t begin = progress_.updates;
-  const bool streams = corpus_->files.stream != nullptr;
+  const bool streams = corpus_->files.stream != nullptr, reads = streams || corpus_->files.sampled();
   if (!streams) corpus_ = for_epoch(corpus_, progress_.position.epoch);
   if (!batches || !streams) batches.emplace(corpus_, setup_.data, o.seed, progress_.position);
   Recurring display(o.disp_freq, progress_), validation(o.valid_freq, progress_), saving(o.save_freq, progress_);
   updater_.window() = {};
   while (!ended(stopping)) {
     const DecayPoint before = decay_point();
-    try {
-      if (streams && !has_text(*batches)) {
-        if (text_ended_) break;
-        pause_for_work(before, false, decide(saving.due(progress_)));
-        continue;
-      }
-      updater_.update(*batches);
-    } catch (...) {
-      if (batches->failed() && progress_.updates > begin) save_before_failing();
-      throw;
+    const auto wait = reads ? wait_for_text(*batches, progress_.updates > begin) : BatchStream::Wait::over;
+    text_ended_ = wait == BatchStream::Wait::ended;
+    if (text_ended_) break;
+    if (wait == BatchStream::Wait::too_long) {
+      pause_for_work(before, false, decide(saving.due(progress_)));
+      continue;
     }
+    if (!pass_useless_parts(batches->position())) updater_.update(*batches);
     made_.keep();
     if (updater_.diverged()) return false;
     if (display.due(progress_)) {
@@ -185,7 +182,8 @@ bool Trainer::train(const Stopping& stopping, std::optional<BatchStream>& batche
     } else {
       log_.tick(progress_.moment(), report_of(updater_.window(), updater_.rate(), stopping, progress_));
     }
-    const bool validates = decide(validation.due(progress_)), saves = decide(saving.due(progress_));
+    const bool validates = decide(validation.due(progress_) && validated_ != progress_.updates),
+               saves = decide(saving.due(progress_));
     if (validates || saves) updater_.finish();
     const Clock pause;
     pause_for_work(before, validates, saves);
@@ -195,11 +193,32 @@ bool Trainer::train(const Stopping& stopping, std::optional<BatchStream>& batche
   return true;
 }
 
-// Whether the stream has the batches of another update. Ranks decide together, as they may have read differently far.
-bool Trainer::has_text(BatchStream& batches) {
-  const BatchStream::Wait wait = batches.wait_for(setup_.optimizer.optimizer_delay);
-  text_ended_ = least_of(ranks_, wait == BatchStream::Wait::ended) > 0;
-  return least_of(ranks_, wait == BatchStream::Wait::over) > 0;
+// Whether text that is read during training has the batches of another update. Ranks decide together, as they may have
+// read differently far. Text that cannot be read, or differs between machines, ends the run, which saves what it has
+// learned.
+BatchStream::Wait Trainer::wait_for_text(BatchStream& batches, bool learned) {
+  using Wait = BatchStream::Wait;
+  try {
+    const Wait wait = Wait(least_of(ranks_, int64_t(batches.wait_for(setup_.optimizer.optimizer_delay))));
+    if (wait == Wait::failed) fail_together(ranks_, batches.failure());
+    if (wait != Wait::too_long && corpus_->files.stream)
+      require_same(ranks_, {{"part of the text", fmt::to_string(batches.text())}});
+    return wait;
+  } catch (const RankLost&) {
+    throw;
+  } catch (...) {
+    if (learned) try_save(setup_.training.model, [&] { save_at_end(false); });
+    throw;
+  }
+}
+
+// A part of a stream of which no pair can be used is an epoch without updates. Returns whether there was one: what is
+// due at its end comes before the next update.
+bool Trainer::pass_useless_parts(const Position& next) {
+  if (next == progress_.position) return false;
+  progress_.position = next;
+  progress_.ended_epoch = Progress::EndedEpoch();
+  return true;
 }
 
 // Reports the updates since the last report, if there are any.

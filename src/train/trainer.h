@@ -39,7 +39,8 @@ class Trainer {
   void begin();
   void begin_or_resume();
   bool train(const Stopping& stopping, std::optional<BatchStream>& batches);
-  bool has_text(BatchStream& batches);
+  BatchStream::Wait wait_for_text(BatchStream& batches, bool learned);
+  bool pass_useless_parts(const Position& next);
   void pause_for_work(const DecayPoint& before, bool validation_due, bool saving_due);
   bool ended(const Stopping& stopping) const;
   void report(const Stopping& stopping);
@@ -62,12 +63,12 @@ class Trainer {
   std::string try_save(const std::string& path, const std::function<void()>& save);
   void save(bool numbered);
   void save_at_end(bool completed);
-  void save_before_failing();
   bool save_numbered();
   void miss_numbered(const std::string& failure);
   void save_state_and_model();
   void save_state();
   void write_smoothed(const std::string& path);
+  TrainedLengths trained() const;
   Stalled stalled() const;
   bool stops_early() const;
   RunEnd::Reason reason() const;
@@ -87,7 +88,7 @@ class Trainer {
   std::shared_ptr<const Corpus> corpus_;
   const MemoryPlan plan_;         // at the beginning of the run
   Arena arena_;                   // after the plan, which is for the memory that is free
-  const TrainedLengths trained_;  // of the corpus at its first reading, so that a resumed run has the same values
+  const TrainedLengths longest_;  // of the corpus at its first reading, so that a resumed run has the same values
   BatchOrder order_;
   std::unique_ptr<Model> model_;
   Progress progress_;
@@ -99,6 +100,7 @@ class Trainer {
   std::optional<double> unkept_;  // the best value whose checkpoint --keep-best N could not write
   // Updates of the last save, the last numbered checkpoint and the last scheduled validation of this process:
   int64_t saved_ = -1, numbered_ = -1, validated_ = -1;
+  Position saved_position_;  // at the last save: parts of a stream of which no pair can be used change it alone
 };
 
 }  // namespace dragoman

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 
 #include "backend/backend.h"
@@ -63,8 +64,10 @@ void Trainer::begin_or_resume() {
   forget_missing();
   if (stops_early())
     log_info("Early stopping has ended this run: a higher --early-stopping or --valid-reset-stalled resumes it");
-  const Frequency validation = setup_.training.valid_freq;  // one that was due came before the save
-  if (validation.unit == Frequency::updates && validation.count > 0 && progress_.updates % validation.count == 0)
+  const auto [count, unit] = setup_.training.valid_freq;  // a validation that was due came before the save
+  const Position at = progress_.position;
+  if (count > 0 && ((unit == Frequency::updates && progress_.updates % count == 0) ||
+                    (unit == Frequency::epochs && at.batch == 0 && at.epoch % count == 0)))
     validated_ = progress_.updates;
 }
 
@@ -134,6 +137,7 @@ void Trainer::save(bool numbered) {
     save_state_and_model();
   }
   saved_ = progress_.updates;
+  saved_position_ = progress_.position;
   made_.keep();
   log_.announce(progress_.moment(), RunSave{o.model, ""});
 }
@@ -142,12 +146,8 @@ void Trainer::save(bool numbered) {
 void Trainer::save_at_end(bool completed) {
   const bool numbered = completed || numbered_due_;
   const bool lacks_numbered = numbered && setup_.training.keep_last > 0 && numbered_ != progress_.updates;
-  if (saved_ != progress_.updates || lacks_numbered) save(numbered);
-}
-
-// The text cannot be read any more. Of several ranks the others may have their batches, so they cannot save together.
-void Trainer::save_before_failing() {
-  if (ranks_.size() == 1) try_save(setup_.training.model, [&] { save_at_end(false); });
+  const bool saved = saved_ == progress_.updates && saved_position_ == progress_.position;
+  if (!saved || lacks_numbered) save(numbered);
 }
 
 // Returns whether it was written.
@@ -188,7 +188,13 @@ void Trainer::save_state() {
 // All ranks call it, rank 0 writes.
 void Trainer::write_smoothed(const std::string& path) {
   const Smoothed smoothed(updater_.average());
-  if (leads()) save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), trained_);
+  if (leads()) save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), trained());
+}
+
+// A run may go from a stream to a corpus, and back.
+TrainedLengths Trainer::trained() const {
+  const TrainedLengths& stream = progress_.longest;
+  return {std::max(longest_.source, stream.source), std::max(longest_.target, stream.target)};
 }
 
 }  // namespace dragoman

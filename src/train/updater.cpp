@@ -1,5 +1,6 @@
 #include "train/updater.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "base/grouped.h"
 #include "base/log.h"
 #include "comm/agreement.h"
+#include "model/frame.h"
 #include "train/not_finite.h"
 #include "train/shards.h"
 
@@ -59,6 +61,7 @@ void Updater::update(BatchStream& batches) {
     expected_weight += batch.expected_weight();
     sentences += int64_t(batch.sentences.size());
     epoch_sentences += int64_t(batch.sentences.size());
+    if (setup_.data.stream > 0) count_longest(batch);
     ended_epoch.reset();
     if (batches.epoch_ended()) ended_epoch = {epoch_batches, std::exchange(epoch_sentences, 0)};
   }
@@ -74,6 +77,17 @@ void Updater::update(BatchStream& batches) {
   adam_.step(rate(), expected_weight * progress_.loss_scale.value, learner_.loss());
   unfinished_ = update;
   if (!may_run_ahead()) finish();
+}
+
+// In pieces, without the special ones around them.
+void Updater::count_longest(const Batch& batch) {
+  const SentenceFrames frames = frames_of(setup_.model);
+  const auto pieces = [](const PackedIds& side, const SentenceFrame& frame) {
+    return side.spans.longest() - int(frame.size());
+  };
+  TrainedLengths& longest = progress_.longest;
+  longest = {std::max(longest.source, pieces(batch.source, frames.source)),
+             std::max(longest.target, pieces(batch.target, frames.target))};
 }
 
 // The planned size fitted into memory, but other processes may have allocated GPU memory since. Then the update is

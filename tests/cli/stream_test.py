@@ -4,6 +4,7 @@
     stream_test.py BINARY
 """
 
+import gzip
 import json
 import os
 import re
@@ -37,6 +38,9 @@ class Stream(InFolder):
         done = self.call(*RUN, *arguments, text=text)
         self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
         return done.stderr
+
+    def write(self, name, content):
+        (self.folder / name).write_bytes(content)
 
     def model(self, name):
         return (self.folder / name).read_bytes()
@@ -132,6 +136,33 @@ class Stream(InFolder):
                          code=2)
         self.assertIn("Saved bad (update ", log)
         self.assertIn("error: stdin, line 91: has no tab, expected one, between source and target", log)
+
+    def test_processes_stop_alike_at_an_error_save_and_resume(self):
+        """A bad line, files of unequal length and a damaged archive, after two parts; then the same text without error."""
+        source, target = (text.splitlines(keepends=True) for text in (self.source, self.target))
+        long = [f"{number} the red house is old {'a' * 2000}\n" for number in range(400)]  # more than is read at once
+        self.write("cut", "".join(target[:130]).encode())
+        self.write("long", "".join(source[:100] + long).encode())
+        self.write("beside", ("".join(target[:100]) + "alt\n" * len(long)).encode())
+        self.write("broken.gz", gzip.compress((self.folder / "long").read_bytes(), mtime=0)[:-30])
+        cases = {"line": (["-t", "-", "--tsv"], "".join(self.lines[:130]) + "bad\n" + "".join(self.lines[130:]),
+                          "error: stdin, line 131: has no tab", ["-t", "-", "--tsv"], "".join(self.lines)),
+                 "unequal": (["-t", "s", "cut"], "", "error: s has 150 lines, cut has 130", ["-t", "s", "t"], ""),
+                 "archive": (["-t", "broken.gz", "beside"], "", "error: broken.gz: damaged or truncated gzip data",
+                             ["-t", "long", "beside"], "")}
+        for name, (broken, text, message, mended, whole) in cases.items():
+            options = "--stream 50 --max-length 30 --gradient-shards 2 --log-json".split() + [f"{name}.jsonl"]
+            self.train(*mended, "-m", f"{name} straight", *options[:-2], text=whole)
+            for processes in (["--processes", "2"], []):
+                with self.subTest(name, processes=processes):
+                    model = f"{name}{len(processes)}"
+                    log = self.train(*broken, "-m", model, *options, *processes, text=text, code=2)
+                    self.assertIn(f"Saved {model} (update ", log)
+                    self.assertEqual(log.count("error:"), 1, log)
+                    self.assertIn(message, log)
+                    log = self.train(*mended, "-m", model, *options[:-2], *processes, text=whole)
+                    self.assertIn("Skipping what the run has had of the text: 2 parts of 50 lines", log)
+                    self.assertEqual(self.model(model), self.model(f"{name} straight"))
 
     def test_needs_a_vocabulary(self):
         done = self.call(*"train -t - --tsv -v new.spm new.spm -m new".split(), *SMALL, text="".join(self.lines))

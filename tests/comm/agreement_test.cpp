@@ -1,5 +1,7 @@
 #include "comm/agreement.h"
 
+#include <fmt/format.h>
+
 #include "tests/comm/on_ranks.h"
 
 namespace dragoman {
@@ -40,6 +42,35 @@ TEST(Agreement, SendsAnErrorOfRank0ToAllRanks) {
       message = error.what();
     }
     EXPECT_EQ(message, "the disk is full");
+  });
+}
+
+// "message | hint"
+std::string said(Communicator& ranks, const std::exception_ptr& own) {
+  try {
+    fail_together(ranks, own);
+  } catch (const Error& error) {
+    return fmt::format("{} | {}", error.what(), error.hint());
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  }
+  return "nothing";
+}
+
+TEST(Agreement, EndsAllRanksWithTheirOwnErrorOrElseTheFirst) {
+  on_ranks(4, [](Communicator& ranks) {
+    EXPECT_EQ(said(ranks, nullptr), "nothing");
+    std::exception_ptr own;
+    if (ranks.rank() == 1) own = std::make_exception_ptr(Error("no tab", "write one"));
+    if (ranks.rank() == 2) own = std::make_exception_ptr(std::bad_alloc());
+    const std::string heard = said(ranks, own);
+    if (ranks.rank() == 1) {
+      EXPECT_EQ(heard, "no tab | write one");
+    } else if (ranks.rank() == 2) {
+      EXPECT_EQ(heard, "out of memory");
+    } else {
+      EXPECT_THAT(heard, MatchesRegex("rank 1 of 4 \\(.*\\): no tab \\| write one"));
+    }
   });
 }
 

@@ -110,6 +110,7 @@ std::string loss(const std::function<void()>& how_rank_2_ends) {
 TEST(Communicator, SaysHowALostRankHasEnded) {
   EXPECT_EQ(loss([] { raise(SIGKILL); }), "rank 2 of 4 was killed by signal 9 (Killed)");
   EXPECT_EQ(loss([] { _exit(7); }), "rank 2 of 4 ended with exit code 7");
+  EXPECT_EQ(loss([] { _exit(exit_code_of_errors); }), "rank 2 of 4 ended with exit code 2; stderr has its error");
 }
 
 TEST(Communicator, ReportsWhetherRank0Ends) {

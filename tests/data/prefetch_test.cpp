@@ -96,10 +96,13 @@ class TextStreamBatches : public CorpusTest {
     return read_corpus(text);
   }
 
-  static bool more(BatchStream& batches) {
+  static BatchStream::Wait waited_for(BatchStream& batches, int64_t count) {
     BatchStream::Wait wait = BatchStream::Wait::too_long;
-    while (wait == BatchStream::Wait::too_long) wait = batches.wait_for(1);
-    return wait == BatchStream::Wait::over;
+    while (wait == BatchStream::Wait::too_long) wait = batches.wait_for(count);
+    return wait;
+  }
+  static bool more(BatchStream& batches, int64_t count = 1) {
+    return waited_for(batches, count) == BatchStream::Wait::over;
   }
 };
 
@@ -122,7 +125,50 @@ TEST_F(TextStreamBatches, EndWithTheText) {
   EXPECT_EQ(pairs, 8);
   EXPECT_EQ(positions, (std::vector<Position>{{0, 1}, {1, 0}, {1, 1}, {2, 0}, {4, 0}}));
   EXPECT_TRUE(batches.ended());
-  EXPECT_FALSE(batches.failed());
+  EXPECT_EQ(batches.failure(), nullptr);
+}
+
+TEST_F(TextStreamBatches, PassAPartOfWhichNoPairCanBeUsed) {
+  BatchStream batches(begin(), batches_of(2), 1, {1, 1});
+  batches.next();
+  EXPECT_EQ(batches.position(), (Position{2, 0})) << "what follows is not known yet";
+  EXPECT_TRUE(more(batches));
+  EXPECT_EQ(batches.position(), (Position{3, 0}));
+}
+
+TEST_F(TextStreamBatches, HaveAFingerprintOfTheirTextSoFar) {
+  const auto fingerprints = [&](const std::string& source, int64_t at_once) {
+    CorpusFiles text = pair(source, "1\n2\n3\n4\n");
+    text.stream = std::make_shared<TextStream>(TextStream{.part_lines = 2});
+    BatchStream batches(read_corpus(text), batches_of(1), 1);
+    std::vector<uint64_t> all;
+    while (more(batches, at_once)) {
+      all.push_back(batches.text());
+      for (int64_t i = 0; i < at_once; ++i) batches.next();
+    }
+    return all;
+  };
+  const auto one = fingerprints("a\nb\nc\nd\n", 1), other = fingerprints("a\nb\nc\ne\n", 1);
+  ASSERT_EQ(one.size(), 4u);
+  ASSERT_EQ(other.size(), 4u);
+  EXPECT_EQ(one[1], one[0]);
+  EXPECT_NE(one[2], one[1]) << "another part";
+  EXPECT_EQ(one[3], one[2]);
+  EXPECT_EQ(other[1], one[1]);
+  EXPECT_NE(other[2], one[2]) << "another text";
+  EXPECT_EQ(fingerprints("a\nb\nc\nd\n", 4), std::vector<uint64_t>{one[3]});
+}
+
+TEST_F(TextStreamBatches, BeforeAnErrorAreThereAndTheErrorComesAfterThem) {
+  CorpusFiles text = pair("a\nb\nc\nd\ne\n", "1\n2\n3\n4\n");
+  text.stream = std::make_shared<TextStream>(TextStream{.part_lines = 2});
+  BatchStream batches(read_corpus(text), batches_of(1), 1);
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(more(batches));
+    batches.next();
+  }
+  EXPECT_EQ(waited_for(batches, 1), BatchStream::Wait::failed);
+  EXPECT_THAT([&] { std::rethrow_exception(batches.failure()); }, ThrowsMessage<Error>(HasSubstr("5 lines")));
 }
 
 TEST_F(TextStreamBatches, FromAPositionAreThoseAfterReachingIt) {

@@ -43,6 +43,16 @@ TEST(ProgressJson, KeepsWhatItsBestValuesMeasure) {
   EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'measured.bleu' is 3 in its progress, expected a text"));
 }
 
+TEST(ProgressJson, KeepsTheLongestLengthsOfAStream) {
+  const Progress p{.longest = {31, 40}};
+  const TrainedLengths longest = progress_from(to_json(StoredProgress{p, 0, {}}), "m.state").progress.longest;
+  EXPECT_EQ(longest.source, 31);
+  EXPECT_EQ(longest.target, 40);
+  json damaged = sound();
+  damaged["longest_target"] = -1;
+  EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'longest_target' is -1 in its progress, expected a number from 0"));
+}
+
 TEST(ProgressJson, KeepsTheValuesOfTheBestCheckpoints) {
   const Progress p{.kept_updates = {{"bleu", {{8000, 12.5}, {9000, 0.1}}}, {"chrf", {{1, -2}}}}};
   EXPECT_EQ(progress_from(to_json(StoredProgress{p, 0, {}}), "m.state").progress.kept_updates, p.kept_updates);

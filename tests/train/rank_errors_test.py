@@ -62,15 +62,36 @@ class RankErrors(RanksCase):
             (folder / "pre.state.safetensors").unlink()
         self.refused(" has another set of initial weights than rank 0: ", other=other, both=" --pretrained-model pre.safetensors")
 
-    def test_ranks_with_another_corpus_are_refused(self):
-        elsewhere = self.folder / "elsewhere"  # the ranks of a machine have one corpus
+    def elsewhere(self):
+        """What makes a rank think that it is on another machine: the ranks of a machine have one corpus."""
+        elsewhere = self.folder / "elsewhere"
         elsewhere.write_text('#!/bin/sh\nhostname elsewhere && exec "$@"\n', encoding="utf-8")
         elsewhere.chmod(0o755)
         if subprocess.run(["unshare", "--uts", elsewhere, "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("this machine cannot pass for two: unshare --uts fails")
+        return "unshare", "--uts", str(elsewhere)
+
+    def test_ranks_with_another_corpus_are_refused(self):
         other = self.fresh("other corpus")
         (other / "s").write_text("red\n" * 150, encoding="utf-8")
-        self.refused(" has another corpus than rank 0: ", other=other, wrapper=("unshare", "--uts", str(elsewhere)))
+        self.refused(" has another corpus than rank 0: ", other=other, wrapper=self.elsewhere())
+
+    def test_ranks_with_another_part_of_a_stream_save_what_they_learned_and_end(self):
+        self.need_mpi()
+        wrapper = self.elsewhere()
+        folder, other = self.fresh("stream"), self.fresh("other stream")
+        lines = (folder / "s").read_text(encoding="utf-8").splitlines(keepends=True)
+        for name, text in (("longer", lines + lines[:5]), ("other", lines[:149] + ["red\n"])):
+            with self.subTest(name):
+                (other / "s").write_text("".join(text), encoding="utf-8")
+                (other / "t").write_text("rot\n" * len(text), encoding="utf-8")
+                (folder / "t").write_text("rot\n" * len(lines), encoding="utf-8")
+                command = RUN.replace("-m m.safetensors", f"-m {folder}/{name}") + " --stream 50"
+                done = self.call(folder, f"{command} : -np 1 --wdir {other} {' '.join(wrapper)} {self.BINARY} {command}",
+                                 (*MPIRUN, "1"), expected=2)
+                self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+                self.assertRegex(done.stderr, r"error: rank 1 of 2 \(elsewhere, .*\) has another part of the text than rank 0: ")
+                self.assertIn(name, self.files(folder))
 
     def test_ranks_with_another_configuration_are_refused(self):
         other = self.fresh("other configuration")
@@ -101,10 +122,10 @@ class RankErrors(RanksCase):
         child = self.children(run, 2)[1]
         time.sleep(1)
         resource.prlimit(child, resource.RLIMIT_NOFILE, (3, 3))  # the encoded text of the next epoch cannot be opened
-        errors = self.ends(run)
-        self.assertRegex(errors, r"error: rank 2 of 3 \(.*\): the encoded text.* cannot be opened: Too many open files")
-        self.assertIn("error: rank 2 of 3 ended with exit code 2; stderr has its error",
-                      (folder / "log").read_text(encoding="utf-8"))
+        of_rank_2 = r"error: rank 2 of 3 \(.*\): the encoded text.* cannot be opened: Too many open files"
+        self.assertRegex(self.ends(run), of_rank_2)
+        self.assertRegex((folder / "log").read_text(encoding="utf-8"), of_rank_2)
+        self.assertIn("m.state.safetensors", self.files(folder), "all ranks have saved together")
 
     def test_a_killed_rank_ends_the_run_and_it_resumes(self):
         straight = self.ran("unkilled", " --after 8u")

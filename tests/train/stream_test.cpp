@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <sstream>
+
+#include "io/model_file.h"
 #include "tests/train/toy_run.h"
 
 namespace dragoman {
@@ -106,6 +109,90 @@ TEST(Stream, HasWeightsOfItsParts) {
   in_parts(plain).train_until(no_end);
   weighted.train_until(no_end);
   EXPECT_TRUE(plain.model_bytes() == weighted.model_bytes()) << "weights are powers of two, so nothing is rounded";
+}
+
+// Lines 70 to 139, the second part, are empty on one side. The others are 6 and 5 batches.
+ToyRun& with_a_useless_part(ToyRun& run) {
+  std::istringstream source(read_file(run.setup.data.train_sets[0]));
+  std::string text;
+  int number = 0;
+  for (std::string line; std::getline(source, line); ++number) text += (number / 70 == 1 ? "" : line) + "\n";
+  run.setup.data.train_sets[0] = run.files.write("with a useless part", text);
+  return in_parts(run);
+}
+
+struct ValidatedRun {
+  std::vector<std::string> validations;
+  std::string state;
+};
+
+// Validates every so many epochs, and is stopped and resumed once, if after 0 < update < 11.
+ValidatedRun validated(int64_t epochs, int64_t stop) {
+  ToyRun run;
+  with_a_useless_part(run).setup.training.valid_freq = {epochs, Frequency::epochs};
+  run.setup.training.save_freq = {1, Frequency::epochs};
+  if (stop > 0) {
+    run.log.listen([&](const std::string& line) {
+      if (line.find("[valid]") != line.npos) run.control.stop = true;
+    });
+    EXPECT_EQ(run.train_until(no_end).updates, stop);
+    run.log.listen([](const std::string&) {});
+    run.control.stop = false;
+  }
+  run.train_until(no_end);
+  ValidatedRun result{.state = run.state_bytes()};
+  for (const std::string& line : run.log.lines())
+    if (const size_t at = line.find("[valid] "); at != line.npos)
+      result.validations.push_back(line.substr(at + 8, line.find(" : cross") - at - 8));
+  return result;
+}
+
+TEST(Stream, HasEpochsWithoutAPairThatDoNotCauseASecondValidation) {
+  EXPECT_THAT(validated(1, 0).validations, testing::ElementsAre("Ep. 1 : Up. 6", "Ep. 3 : Up. 11"));
+  EXPECT_THAT(validated(2, 0).validations, testing::ElementsAre("Ep. 2 : Up. 6", "Ep. 3 : Up. 11"))
+      << "before the first update of epoch 3, and of the last model";
+}
+
+TEST(Stream, ResumesBeforeAndAfterAnEpochWithoutAPair) {
+  for (const int64_t epochs : {1, 2}) {
+    const ValidatedRun straight = validated(epochs, 0), resumed = validated(epochs, 6);
+    EXPECT_EQ(resumed.validations, straight.validations);
+    EXPECT_TRUE(resumed.state == straight.state);
+  }
+}
+
+TEST(Stream, EndsBeforeAnEpochWithoutAPairAndAfterIt) {
+  for (const int64_t epochs : {1, 2}) {
+    ToyRun run;
+    with_a_useless_part(run).setup.training.after = {{epochs, Frequency::epochs}};
+    Trainer trainer(run.setup, backend("cpu"));
+    trainer.run();
+    EXPECT_EQ(trainer.progress().sentences, 70);
+    EXPECT_EQ(trainer.progress().position, (Position{epochs, 0}));
+  }
+}
+
+// The longest pair comes after pairs of 2 to 5 words.
+TEST(Stream, GivesItsModelTheLongestLengthsSoFar) {
+  ToyRun whole, run;
+  for (ToyRun* each : {&whole, &run}) {
+    auto& sets = each->setup.data.train_sets;
+    sets = {each->files.write("long.en", read_file(sets[0]) + "one two three four five six seven\none\n"),
+            each->files.write("long.de", read_file(sets[1]) + "eins zwei drei vier fünf sechs sieben\neins\n")};
+  }
+  const auto trained = [](const ToyRun& of) { return ModelFile(of.setup.training.model).trained(); };
+  whole.train_until(1);
+  in_parts(run).train_until(9);
+  const TrainedLengths all = trained(whole), first = trained(run);
+  EXPECT_GE(first.source, 5);
+  EXPECT_LT(first.source, all.source);
+  run.train_until(no_end);
+  EXPECT_EQ(trained(run).source, all.source);
+  EXPECT_EQ(trained(run).target, all.target);
+  run.setup.data.train_sets = {run.files.write("short.en", "one\n"), run.files.write("short.de", "eins\n")};
+  const int64_t sentences = run.train_until(no_end).sentences;
+  EXPECT_EQ(sentences, 203) << "a further stream";
+  EXPECT_EQ(trained(run).source, all.source);
 }
 
 TEST(Stream, HasNoCorpusWeights) {
