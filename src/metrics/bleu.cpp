@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "metrics/ngrams.h"
 #include "metrics/text.h"
 
 namespace dragoman {
@@ -15,6 +14,27 @@ std::u32string prepare(std::string_view line, const LineTokenizer& tokenizer, Ca
   std::u32string text = text::decode(line);
   if (letters == Case::lower) text = text::lower(text);
   return tokenizer(text::strip_right(text));
+}
+
+// The words of texts as numbers, equal ones for equal words.
+std::vector<std::u32string> numbered_words(const std::vector<std::u32string>& texts) {
+  WordNumbers numbers;
+  std::vector<std::u32string> words;
+  for (const auto& text : texts) words.push_back(numbers(text::split(text)));
+  return words;
+}
+
+std::vector<std::u32string> numbered_words(Segments lines, const LineTokenizer& tokenizer, Case letters) {
+  std::vector<std::u32string> texts;
+  for (const std::string& line : lines) texts.push_back(prepare(line, tokenizer, letters));
+  return numbered_words(texts);
+}
+
+// With those of the hypothesis's n-grams.
+void set_counts(BleuStats& stats, const NgramCounts& matches) {
+  const NgramCounts totals = ngram_counts(size_t(stats.hypothesis_words), bleu_order);
+  std::copy_n(matches.begin(), bleu_order, stats.matches.begin());
+  std::copy_n(totals.begin(), bleu_order, stats.totals.begin());
 }
 
 // Keeps the length closest to the hypothesis's; of two equally close, the shorter.
@@ -61,11 +81,9 @@ double Bleu::ratio() const {
 BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_view> references,
                      const LineTokenizer& tokenizer, Case letters) {
   invariant(!references.empty(), "bleu_stats: at least one reference");
-  std::vector<std::u32string> texts{prepare(hypothesis, tokenizer, letters)};  // WordNumbers keeps views of them
+  std::vector<std::u32string> texts{prepare(hypothesis, tokenizer, letters)};
   for (const auto reference : references) texts.push_back(prepare(reference, tokenizer, letters));
-  WordNumbers numbers;
-  std::vector<std::u32string> words;
-  for (const auto& text : texts) words.push_back(numbers(text::split(text)));
+  const std::vector<std::u32string> words = numbered_words(texts);
 
   BleuStats stats;
   stats.hypothesis_words = int64_t(words[0].size());
@@ -73,10 +91,7 @@ BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_vi
   for (size_t r = 2; r < words.size(); ++r)
     if (const auto length = int64_t(words[r].size()); closer(length, stats.reference_words, stats.hypothesis_words))
       stats.reference_words = length;
-  const NgramCounts matches = clipped_matches(words[0], std::span(words).subspan(1), bleu_order);
-  const NgramCounts totals = ngram_counts(words[0].size(), bleu_order);
-  std::copy_n(matches.begin(), bleu_order, stats.matches.begin());
-  std::copy_n(totals.begin(), bleu_order, stats.totals.begin());
+  set_counts(stats, clipped_matches(words[0], std::span(words).subspan(1), bleu_order));
   return stats;
 }
 
@@ -85,6 +100,21 @@ Bleu bleu(const BleuStats& stats) { return bleu_of_orders(stats, bleu_order); }
 double sentence_bleu(const BleuStats& line) {
   const auto longest = std::ranges::find(line.totals, 0);
   return bleu_of_orders(line, int(longest - line.totals.begin())).score;
+}
+
+SentenceBleuOfPairs::SentenceBleuOfPairs(Segments texts, const LineTokenizer& tokenizer, Case letters)
+    : words_(numbered_words(texts, tokenizer, letters)), index_(words_, bleu_order) {}
+
+std::vector<double> SentenceBleuOfPairs::scores(size_t hypothesis) const {
+  const std::vector<NgramCounts> matches = index_.matches(hypothesis);
+  std::vector<double> scores;
+  for (size_t reference = 0; reference < words_.size(); ++reference) {
+    BleuStats stats{.hypothesis_words = int64_t(words_[hypothesis].size()),
+                    .reference_words = int64_t(words_[reference].size())};
+    set_counts(stats, matches[reference]);
+    scores.push_back(sentence_bleu(stats));
+  }
+  return scores;
 }
 
 std::vector<BleuStats> bleu_of_lines(Segments hypotheses, const std::vector<Segments>& references,

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "metrics/ngrams.h"
 #include "metrics/segments.h"
 #include "metrics/tokenize.h"
 
@@ -42,6 +43,19 @@ Bleu bleu(const BleuStats& stats);
 
 /// The BLEU of one line, 0 … 100, as by sacreBLEU's sentence_bleu: of n-grams no longer than the line.
 double sentence_bleu(const BleuStats& line);
+
+/// The sentence BLEU of each of several translations of one line with each as the reference. Their n-grams are counted
+/// once.
+class SentenceBleuOfPairs {
+ public:
+  SentenceBleuOfPairs(Segments texts, const LineTokenizer& tokenizer, Case letters = Case::mixed);
+  /// For each text as the reference: sentence_bleu(bleu_stats(text number `hypothesis`, {it}, …)).
+  std::vector<double> scores(size_t hypothesis) const;
+
+ private:
+  std::vector<std::u32string> words_;  // of each text, as numbers
+  NgramIndex index_;
+};
 
 /// One per line. Throws Error if the sides differ in length. About 8 µs for a line of 18 words on one core.
 std::vector<BleuStats> bleu_of_lines(Segments hypotheses, const std::vector<Segments>& references,

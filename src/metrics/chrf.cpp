@@ -1,7 +1,8 @@
 #include "metrics/chrf.h"
 
+#include <deque>
+
 #include "base/error.h"
-#include "metrics/ngrams.h"
 #include "metrics/text.h"
 
 namespace dragoman {
@@ -38,15 +39,18 @@ struct Line {
   Line(const Line&) = delete;
 };
 
+void set_orders(ChrfStats& stats, int first, const NgramCounts& hypothesis, const NgramCounts& reference,
+                const NgramCounts& matches, int order) {
+  for (int n = 0; n < order; ++n) {
+    const bool counts = reference[n] > 0;  // n-grams that could not match anything are not errors
+    stats.orders[first + n] = {counts ? hypothesis[n] : 0, reference[n], matches[n]};
+  }
+}
+
 void add_orders(ChrfStats& stats, int first, std::u32string_view hypothesis, const std::u32string& reference,
                 int order) {
-  const NgramCounts matches = clipped_matches(hypothesis, {&reference, 1}, order);
-  const NgramCounts of_hypothesis = ngram_counts(hypothesis.size(), order);
-  const NgramCounts of_reference = ngram_counts(reference.size(), order);
-  for (int n = 0; n < order; ++n) {
-    const bool counts = of_reference[n] > 0;  // n-grams that could not match anything are not errors
-    stats.orders[first + n] = {counts ? of_hypothesis[n] : 0, of_reference[n], matches[n]};
-  }
+  set_orders(stats, first, ngram_counts(hypothesis.size(), order), ngram_counts(reference.size(), order),
+             clipped_matches(hypothesis, {&reference, 1}, order), order);
 }
 
 ChrfStats compare(const Line& hypothesis, const Line& reference, int word_order) {
@@ -100,6 +104,37 @@ double chrf(const ChrfStats& stats) {
   recall /= orders;
   constexpr double beta_squared = 4;
   return 100 * ((1 + beta_squared) * precision * recall / (beta_squared * precision + recall));
+}
+
+ChrfOfPairs::ChrfOfPairs(Segments texts, Case letters, int word_order) {
+  std::deque<Line> lines;
+  for (const std::string& text : texts) lines.emplace_back(text, letters, word_order);
+  const auto add = [&](const std::vector<std::u32string>& symbols, int order) {
+    std::vector<NgramCounts> counts;
+    for (const std::u32string& text : symbols) counts.push_back(ngram_counts(text.size(), order));
+    units_.push_back({std::move(counts), NgramIndex(symbols, order), order});
+  };
+  std::vector<std::u32string> characters, words;
+  for (const Line& line : lines) characters.push_back(line.characters);
+  add(characters, chrf_character_order);
+  if (word_order == 0) return;
+  WordNumbers numbers;
+  for (const Line& line : lines) words.push_back(numbers(line.words));
+  add(words, word_order);
+}
+
+std::vector<double> ChrfOfPairs::scores(size_t hypothesis) const {
+  std::vector<ChrfStats> stats(units_[0].counts.size());
+  int first = 0;
+  for (const auto& [counts, index, order] : units_) {
+    const std::vector<NgramCounts> matches = index.matches(hypothesis);
+    for (size_t reference = 0; reference < stats.size(); ++reference)
+      set_orders(stats[reference], first, counts[hypothesis], counts[reference], matches[reference], order);
+    first += order;
+  }
+  std::vector<double> scores;
+  for (const ChrfStats& pair : stats) scores.push_back(chrf(pair));
+  return scores;
 }
 
 std::vector<ChrfStats> chrf_of_lines(Segments hypotheses, const std::vector<Segments>& references, Case letters,

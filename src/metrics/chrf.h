@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "metrics/ngrams.h"
 #include "metrics/segments.h"
 
 namespace dragoman {
@@ -32,6 +33,22 @@ struct ChrfStats {
 ChrfStats chrf_stats(std::string_view hypothesis, std::span<const std::string_view> references,
                      Case letters = Case::mixed, int word_order = 0);
 double chrf(const ChrfStats& stats);  // 0 … 100
+
+/// The chrF of each of several translations of one line with each as the reference. Their n-grams are counted once.
+class ChrfOfPairs {
+ public:
+  explicit ChrfOfPairs(Segments texts, Case letters = Case::mixed, int word_order = 0);
+  /// For each text as the reference: chrf(chrf_stats(text number `hypothesis`, {it}, …)).
+  std::vector<double> scores(size_t hypothesis) const;
+
+ private:
+  struct Units {                      // characters or words
+    std::vector<NgramCounts> counts;  // of all n-grams of each text
+    NgramIndex index;
+    int order;
+  };
+  std::vector<Units> units_;
+};
 
 /// One per line. Throws Error if the sides differ in length. About 20 µs for a line of 130 characters.
 std::vector<ChrfStats> chrf_of_lines(Segments hypotheses, const std::vector<Segments>& references,
