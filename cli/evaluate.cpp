@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/evaluate_options.h"
 #include "cli/evaluate_page.h"
+#include "score/minimum_risk.h"
 #include "score/oracle.h"
 
 namespace dragoman {
@@ -15,11 +16,19 @@ void print_oracle(const EvaluateOptions& options) {
   out.close();
 }
 
+void print_minimum_risk(const EvaluateCommandOptions& options) {
+  LineReader list(options.hypotheses[0]);
+  LineWriter out("-");
+  choose_by_minimum_risk(list, options, options.metrics[0], [&](const std::string& text) { out.write(text); });
+  out.close();
+}
+
 }  // namespace
 
 int evaluate_command(Engine& engine, const EvaluateCommandOptions& options) {
-  if (options.oracle) {
-    print_oracle(options);
+  if (options.oracle || options.mbr) {
+    const Engine::Scope scope(engine);
+    options.oracle ? print_oracle(options) : print_minimum_risk(options);
     return 0;
   }
   const Evaluation evaluation = evaluate(engine, options);

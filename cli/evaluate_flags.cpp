@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "cli/commands.h"
@@ -10,19 +13,46 @@
 namespace dragoman {
 namespace {
 
+std::string names_of(const std::vector<CorpusMetric>& metrics) {
+  std::vector<std::string_view> names;
+  for (const CorpusMetric metric : metrics) names.push_back(name_of(metric));
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
 void check_oracle(const EvaluateCommandOptions& o, const Given& given, Findings& findings) {
   if (o.references.size() != 1 || o.hypotheses.size() != 1)
     findings.add(Error(fmt::format("--oracle takes one file of --references and one of --hypotheses, found {} and {}",
                                    o.references.size(), o.hypotheses.size()),
                        "--hypotheses names an n-best list, as dragoman translate --n-best writes it"));
-  for (const char* option :
-       {"metrics", "ter-case-sensitive", "rouge-stemmer", "json", "confidence", "paired-bs", "paired-ar"})
-    findings.expect(!given.changed(option), "--{} contradicts --oracle, which prints translations, not metrics",
-                    option);
+  findings.expect(!given.changed("metrics"), "--metrics contradicts --oracle, which prints translations, not metrics");
+}
+
+// The metric is chrF if none is given.
+void check_mbr(EvaluateCommandOptions& o, const Given& given, Findings& findings) {
+  findings.expect(!o.oracle, "--mbr and --oracle cannot be combined");
+  if (!o.references.empty())
+    findings.add(Error("--mbr chooses without references, found --references " + o.references[0],
+                       "--oracle chooses by references"));
+  if (o.hypotheses.size() != 1)
+    findings.add(Error(fmt::format("--mbr takes one file of --hypotheses, found {}", o.hypotheses.size()),
+                       "--hypotheses names an n-best list, as dragoman translate --n-best writes it"));
+  if (!given("metrics")) o.metrics = {CorpusMetric::chrf};
+  static constexpr std::array of_sentences = {CorpusMetric::bleu, CorpusMetric::chrf, CorpusMetric::chrf_plus_plus};
+  findings.expect(o.metrics.size() == 1 && std::ranges::count(of_sentences, o.metrics[0]) > 0,
+                  "--mbr takes one of --metrics chrf, chrf++ and bleu, found {}", names_of(o.metrics));
+}
+
+void check_list(EvaluateCommandOptions& o, const Given& given, Findings& findings) {
+  o.mbr ? check_mbr(o, given, findings) : check_oracle(o, given, findings);
+  for (const char* option : {"ter-case-sensitive", "rouge-stemmer", "json", "confidence", "paired-bs", "paired-ar"})
+    findings.expect(!given.changed(option), "--{} contradicts --{}, which prints translations, not metrics", option,
+                    o.mbr ? "mbr" : "oracle");
 }
 
 void check_evaluate(EvaluateCommandOptions& o, const Given& given, Findings& findings) {
-  if (o.oracle) check_oracle(o, given, findings);
+  if (o.oracle || o.mbr) check_list(o, given, findings);
+  if (o.references.empty() && !o.mbr)
+    findings.add(Error("--references FILE... is missing: reference translations; several files are alternatives"));
   const auto from_stdin = std::count(o.hypotheses.begin(), o.hypotheses.end(), "-") +
                           std::count(o.references.begin(), o.references.end(), "-");
   findings.expect(from_stdin <= 1, "only one file of --hypotheses and --references can be '-' (stdin), found {}",
@@ -59,7 +89,7 @@ Table<EvaluateCommandOptions> evaluate_table() {
       .about =
           {.name = "evaluate",
            .summary = "evaluate translations: BLEU, chrF, TER, ROUGE, EVALB",
-           .usage = "--references FILE... [--hypotheses FILE...] [OPTION...]",
+           .usage = "(--references FILE... | --mbr) [--hypotheses FILE...] [OPTION...]",
            .text =
                "Prints corpus BLEU, chrF2, chrF2++ or TER for each file of translations. Scores and significance tests "
                "equal sacreBLEU's. There is also ROUGE for summaries, exact match for code, and EVALB's F1 for trees."},
@@ -70,8 +100,7 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .field = &O::references,
                .value = "FILE...",
                .group = files,
-               .help = "reference translations; several files are alternatives for each line",
-               .required = true},
+               .help = "reference translations, required but with --mbr; several files are alternatives for each line"},
               {.name = "hypotheses",
                .letter = 'i',
                .field = &O::hypotheses,
@@ -113,6 +142,12 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .group = metrics,
                .help = "read --hypotheses as an n-best list ('line ||| translation ||| features') and print, instead "
                        "of metrics, each line's translation with the best sentence BLEU"},
+              {.name = "mbr",
+               .field = &O::mbr,
+               .group = metrics,
+               .help = "read --hypotheses as an n-best list and print each line's translation of minimum Bayes risk: "
+                       "that with the highest mean of --metrics (chrf, chrf++ or bleu; chrf if not given) against the "
+                       "line's others"},
               {.name = "confidence",
                .field = &O::confidence,
                .group = significance,

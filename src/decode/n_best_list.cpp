@@ -65,6 +65,12 @@ NBestEntry n_best_entry(std::string_view line, const std::string& where) {
   return entry;
 }
 
+std::optional<NBestEntry> next_entry(LineReader& list) {
+  std::string line;
+  if (!list.next(line)) return std::nullopt;
+  return n_best_entry(line, fmt::format("{}, line {}", list.name(), list.lines()));
+}
+
 std::string to_line(const NBestEntry& e) {
   const std::string scores = e.word_scores.empty() ? "" : fmt::format(" ||| {}", e.word_scores);
   const std::string alignment = e.alignment ? fmt::format(" ||| {}", *e.alignment) : "";

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/line_reader.h"
+
 namespace dragoman {
 
 /// A line of an n-best list in the format of Moses and Marian: `0 ||| a translation ||| F0= -1.5 ||| -0.3`. All code
@@ -19,6 +21,9 @@ struct NBestEntry {
 
 /// Error, beginning with `where`, for a line in another format.
 NBestEntry n_best_entry(std::string_view line, const std::string& where);
+
+/// The next line of such a list; nullopt at the end.
+std::optional<NBestEntry> next_entry(LineReader& list);
 
 std::string to_line(const NBestEntry& entry);
 

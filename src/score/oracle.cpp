@@ -1,7 +1,5 @@
 #include "score/oracle.h"
 
-#include <optional>
-
 #include "base/error.h"
 #include "base/grouped.h"
 #include "decode/n_best_list.h"
@@ -32,12 +30,6 @@ class Nearest {
   double score_ = -1;
   std::string text_;
 };
-
-std::optional<NBestEntry> next_entry(LineReader& list) {
-  std::string line;
-  if (!list.next(line)) return std::nullopt;
-  return n_best_entry(line, fmt::format("{}, line {}", list.name(), list.lines()));
-}
 
 }  // namespace
 

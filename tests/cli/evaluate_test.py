@@ -6,6 +6,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -67,6 +68,26 @@ class Evaluate(unittest.TestCase):
                                           "1 ||| A neural model. ||| F= -1\n", encoding="utf-8")
         best = self.call(f"-r titles -i list --oracle --tokenize spm --tokenize-model {model}").stdout
         self.assertEqual(best, "parsing sentences\nA neural model.\n")
+
+    def test_minimum_risk_is_that_of_sacrebleus_sentence_scores(self):
+        try:
+            from sacrebleu.metrics import BLEU, CHRF  # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("sacrebleu is not there")
+        draw = random.Random(3)
+        words = "the a dog dogs runs run, ran on in green grass. Grass over fence".split()
+        lists = [[" ".join(draw.choices(words, k=draw.randint(1, 9))) for _ in range(draw.randint(1, 10))] for _ in range(60)]
+        text = "".join(f"{line} ||| {each} ||| F= -1\n" for line, texts in enumerate(lists) for each in texts)
+        for metrics, metric in (("", CHRF()), ("--metrics chrf++", CHRF(word_order=2)),
+                                ("--metrics bleu", BLEU(effective_order=True)),
+                                ("--metrics bleu --lowercase", BLEU(effective_order=True, lowercase=True))):
+            expected = []
+            for texts in lists:
+                means = [sum(metric.sentence_score(text, [other]).score for o, other in enumerate(texts) if o != t)
+                         for t, text in enumerate(texts)]
+                expected.append(next(text for text, mean in zip(texts, means) if mean > max(means) - 1e-7))
+            with self.subTest(metrics):
+                self.assertEqual(self.call(f"--mbr {metrics}", text).stdout.splitlines(), expected)
 
     def test_exact_counts_lines(self):
         self.assertEqual(self.figures("-r titles -i titles --metrics exact")["exact"], 100)

@@ -49,6 +49,7 @@ PROVOKED = {
     "…, line …: expected 'number … Name= value', found '…'": "score -m m -t s t --n-best",
     "…, line …: belongs to source line … (counted from 0), but … has … lines": "score -m m -t short far --n-best",
     "…: expected a translation of line … of … (counted from 0), found …": "evaluate -r s -i far --oracle",
+    "…, line …: is a translation of line … (counted from 0), expected one of line …": "evaluate -i far --mbr",
     "…, line …: belongs to source line …, but follows an entry of line …; expected increasing numbers": "score -m m -t s falling --n-best",
     "…, line …: expected a tree such as (S (NP (NNS cats)) (VP (VBP sleep))), found '…'":
         "evaluate -r t -i t --metrics evalb",

@@ -109,7 +109,11 @@ PROVOKED = {
     "--… spm: only dragoman evaluate takes the SentencePiece model that it needs":
         f"{TRAIN} -m new --valid-sets s t --valid-metrics bleu --valid-tokenize spm",
     "--oracle takes one file of --references and one of --hypotheses, found … and …": "evaluate -r t -i s t --oracle",
-    "--… contradicts --oracle, which prints translations, not metrics": "evaluate -r t -i far --oracle --json",
+    "--… contradicts --…, which prints translations, not metrics": "evaluate -r t -i far --oracle --json",
+    "--mbr and --oracle cannot be combined": "evaluate -i far --mbr --oracle",
+    "--mbr chooses without references, found --references …": "evaluate -r t -i far --mbr",
+    "--mbr takes one file of --hypotheses, found …": "evaluate -i far far --mbr",
+    "--mbr takes one of --metrics chrf, chrf++ and bleu, found …": "evaluate -i far --mbr --metrics ter",
     "--paired-bs compares systems, but --hypotheses names only one": "evaluate -r t -i t --paired-bs",
     "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",
     "--dim-rnn … cannot be divided among --transformer-heads …": f"{RNN} --dim-rnn 10 --transformer-heads 3",
