@@ -83,7 +83,7 @@ TEST_F(MinimumRisk, IsThatOfTheFormula) {
     }
 }
 
-// Both others are "ab" for the first text, which shares more with each than they with each other.
+// It shares a word with each of the others, which share none.
 TEST_F(MinimumRisk, IsOfTheTranslationInTheMiddle) {
   EXPECT_THAT(chosen("0 ||| ab xy ||| F= -1\n0 ||| ab cd ||| F= -2\n0 ||| ef cd ||| F= -3\n1 ||| alone ||| F= -1\n"),
               ElementsAre("ab cd", "alone"));

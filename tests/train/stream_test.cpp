@@ -126,7 +126,8 @@ struct ValidatedRun {
   std::string state;
 };
 
-// Validates every so many epochs, and is stopped and resumed once, if after 0 < update < 11.
+// A run that validates every so many epochs. stop > 0: its first validation stops it, after that update, and it
+// resumes.
 ValidatedRun validated(int64_t epochs, int64_t stop) {
   ToyRun run;
   with_a_useless_part(run).setup.training.valid_freq = {epochs, Frequency::epochs};
