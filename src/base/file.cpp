@@ -129,6 +129,19 @@ FileDescriptor FileDescriptor::to_append(const std::string& path) {
   return file;
 }
 
+FileDescriptor FileDescriptor::to_append_lines(const std::string& path) {
+  FileDescriptor file = to_append(path);
+  const int64_t bytes = file.is_regular() ? file.size() : 0;
+  char last = '\n';
+  const int before = bytes > 0 ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1;
+  if (before >= 0) {
+    if (pread(before, &last, 1, bytes - 1) != 1) last = '\n';
+    ::close(before);
+  }
+  if (last != '\n') file.write("\n");
+  return file;
+}
+
 FileDescriptor::~FileDescriptor() {
   if (number_ < 0) return;
   if (access_ == Access::reading) ::close(number_);

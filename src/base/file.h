@@ -21,6 +21,8 @@ class FileDescriptor {
   static FileDescriptor to_read(const std::string& path);    // "-": stdin
   static FileDescriptor to_write(const std::string& path);   // "-": stdout; else created, or emptied by the first write
   static FileDescriptor to_append(const std::string& path);  // created if missing
+  /// The same for lines. A killed process may have left half a line: the next one then begins on a line of its own.
+  static FileDescriptor to_append_lines(const std::string& path);
   /// An empty file without a path, in memory that is freed with its last descriptor and mapping. `name` is for
   /// messages.
   static FileDescriptor in_memory(const std::string& name);

@@ -2,8 +2,6 @@
 
 #include <cmath>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace dragoman {
@@ -95,16 +93,6 @@ std::string add(Json& line, const RunEnd& e) {
   return "end";
 }
 
-// A killed process may have left half a line: the next output then starts a new one.
-bool ends_inside_a_line(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file || file.tellg() <= 0) return false;
-  file.seekg(-1, std::ios::end);
-  return file.get() != '\n';
-}
-
 }  // namespace
 
 std::string json_line(const RunMoment& now, const RunEvent& event, int64_t time) {
@@ -121,9 +109,7 @@ std::string json_line(const RunMoment& now, const RunEvent& event, int64_t time)
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);  // names of files may be any bytes
 }
 
-JsonLog::JsonLog(const std::string& path) : file_(FileDescriptor::to_append(path)) {
-  if (ends_inside_a_line(path)) file_.write("\n");
-}
+JsonLog::JsonLog(const std::string& path) : file_(FileDescriptor::to_append_lines(path)) {}
 
 void JsonLog::take(const RunMoment& now, const RunEvent& event) {
   file_.write(json_line(now, event, std::time(nullptr)) + "\n");

@@ -7,7 +7,7 @@
 namespace dragoman {
 
 MessageFile::MessageFile(const std::string& path)
-    : file_(FileDescriptor::to_append(path)),
+    : file_(FileDescriptor::to_append_lines(path)),
       other_(bound_log()),
       both_([this](LogLevel level, std::string_view message) {
         write(message);

@@ -105,6 +105,13 @@ TEST(Unwritten, NamesEveryOutputAndItsFirstFailure) {
   EXPECT_NO_THROW(unwritten.require_none());
 }
 
+TEST(MessageFile, BeginsALineOfItsOwnAfterHalfALine) {
+  const TemporaryFolder folder;
+  MessageFile(folder.make("log", "[2026-11-27 12:00:00] Ep. 1 : U")).write("whole");
+  EXPECT_THAT(folder.content_of("log"),
+              testing::MatchesRegex("\\[2026-11-27 12:00:00\\] Ep. 1 : U\n\\[....-..-.. ..:..:..\\] whole\n"));
+}
+
 TEST(MessageFile, HasWhatTheOtherSinkHas) {
   const TemporaryFolder folder;
   const std::string path = folder.make("log", "before\n");
