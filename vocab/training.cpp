@@ -26,6 +26,7 @@ namespace dragoman {
 namespace {
 
 constexpr int64_t least_sample_lines = 101;  // the library's bound
+constexpr size_t longest_sentence = 65536;   // bytes; the library skips longer ones, hardly sentences
 
 using Arguments = std::unordered_map<std::string, std::string>;
 
@@ -48,10 +49,14 @@ class SentenceReader {
       if (sentence.find_first_not_of(" \t\v\f\r") != std::string::npos) break;  // it aborts if no text is left
     }
     ++sentences_;
+    if (sentence.size() > longest_sentence && long_sentences_++ == 0)
+      first_long_ = fmt::format("{}: line {}", reader_->name(), grouped(reader_->lines()));
     return true;
   }
 
   int64_t sentences() const { return sentences_; }  // so far
+  int64_t long_sentences() const { return long_sentences_; }
+  const std::string& first_long() const { return first_long_; }  // "train.en: line 12"
 
  private:
   // Reads the next of the columns that columns_ names.
@@ -76,7 +81,8 @@ class SentenceReader {
   std::optional<LineReader> reader_;
   std::string line_;   // that has the columns …
   size_t column_ = 0;  // … of which this comes next, an index into columns_
-  int64_t sentences_ = 0;
+  int64_t sentences_ = 0, long_sentences_ = 0;
+  std::string first_long_;
 };
 
 // All sentences or, if there are more than `most`, a uniform choice of so many (Vitter 1985, algorithm R): the n-th
@@ -124,8 +130,8 @@ Arguments arguments_of(const VocabularyTraining& training) {
       {"byte_fallback", training.byte_fallback ? "true" : "false"},
       {"normalization_rule_name", training.normalization},
       {"input_sentence_size", std::to_string(training.sample_lines)},  // there are no more
-      {"max_sentence_length", "65536"},  // bytes; longer lines, hardly sentences, are skipped
-      {"num_threads", "16"},             // not the machine's number: rounding of sums depends on it
+      {"max_sentence_length", std::to_string(longest_sentence)},
+      {"num_threads", "16"},  // not the machine's number: rounding of sums depends on it
       {"unk_id", "0"},
       {"bos_id", "1"},
       {"eos_id", "2"},
@@ -136,6 +142,20 @@ Arguments arguments_of(const VocabularyTraining& training) {
   for (const auto& symbol : training.protected_symbols) symbols += (symbols.empty() ? "" : ",") + quoted(symbol);
   if (!symbols.empty()) arguments["user_defined_symbols"] = symbols;
   return arguments;
+}
+
+// The library would drop them too, but without a word.
+void drop_long(std::vector<std::string>& sentences, const SentenceReader& reader) {
+  if (reader.long_sentences() == 0) return;
+  std::erase_if(sentences, [](const std::string& sentence) { return sentence.size() > longest_sentence; });
+  if (sentences.empty())
+    throw Error(fmt::format("{} has more than {} bytes, as have all lines to learn a vocabulary from",
+                            reader.first_long(), grouped(int64_t(longest_sentence))),
+                "put one sentence on a line");
+  log_warning("{} has more than {} bytes{}: nothing is learned from {}", reader.first_long(),
+              grouped(int64_t(longest_sentence)),
+              reader.long_sentences() > 1 ? fmt::format(", as have {} more", grouped(reader.long_sentences() - 1)) : "",
+              reader.long_sentences() > 1 ? "them" : "it");
 }
 
 void check(const VocabularyTraining& training) {
@@ -219,6 +239,7 @@ void train_vocabulary(const VocabularyTraining& training) {
   SentenceReader reader(training.inputs, training.columns);
   auto lines = chosen(reader, training.sample_lines, training.seed);
   require(!lines.empty(), "{}: no text to learn a vocabulary from", fmt::join(training.inputs, ", "));
+  drop_long(lines, reader);
   const auto learned = int64_t(lines.size());
   Sentences sentences(std::move(lines));
   std::string model;

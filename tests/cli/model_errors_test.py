@@ -26,6 +26,8 @@ ABLE = f"{TRAIN} -m able --mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10
 PROVOKED = {
     "… is …, expected language profiles": "detect -m s",
     "--learn: … is not of the form LANGUAGE=FILE, such as …": "detect --learn s --output out",
+    "…: line … has more than 65,536 bytes, as have all lines to learn a vocabulary from":
+        "vocab train --input endless --model new --size 300",
     "… is not a SentencePiece model, or is truncated": "vocab encode -m cutv",
     "… is …, expected a SentencePiece model": "vocab encode -m s",
     "…, line …: \"…\", expected PIECE: ID": "vocab inspect -m notes.yml",
@@ -163,6 +165,7 @@ class ModelErrors(ErrorsCase):
         for name, text in (("notes.yml", "good morning\n"), ("notes.txt", "good morning\n"), ("gap.yml", "a: 2\nb: 4\n"),
                            ("both.yml", "a: 2\nb: 2\n"), ("same.yml", "a: 2\na: 3\n"), ("sound.yml", "a: 2\n")):
             (cls.folder / name).write_text(text)
+        (cls.folder / "endless").write_bytes(b"word " * 20000)
         (cls.folder / "cutv").write_bytes((cls.folder / "v").read_bytes()[:100])
 
     @classmethod

@@ -169,6 +169,22 @@ TEST_P(Training, RefusesWhatCannotWork) {
   EXPECT_THAT(error_of(options).what(), HasSubstr("gone: cannot be opened"));
 }
 
+TEST_P(Training, NamesLinesThatAreTooLongToLearnFrom) {
+  std::string said;
+  const LogSink sink = [&](LogLevel, std::string_view message) { said += std::string(message) + "\n"; };
+  const LogScope scope(&sink);
+  auto options = training();
+  const std::string more =
+      folder.make("long", "short\n" + std::string(70'000, 'a') + "\n" + std::string(65'537, 'b') + "\n");
+  options.inputs.push_back(more);
+  train_vocabulary(options);
+  EXPECT_THAT(said,
+              HasSubstr(more + ": line 2 has more than 65,536 bytes, as have 1 more: nothing is learned from them"));
+  options.inputs = {folder.make("only", std::string(65'537, 'b') + "\n")};
+  EXPECT_THAT(error_of(options).what(),
+              HasSubstr("only: line 1 has more than 65,536 bytes, as have all lines to learn a vocabulary from"));
+}
+
 TEST_P(Training, LowerCasesWhereTheNormalizationSaysSo) {
   auto folded = training();
   folded.normalization = "nmt_nfkc_cf";
