@@ -16,6 +16,7 @@ volatile std::sig_atomic_t stops = 0;
 // The raised signal is delivered after its handler returns, and then ends the process.
 void ask_to_stop(int signal) {
   if (stops != 0) {
+    if (const int script = run->script; script > 0) kill(-script, SIGTERM);
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }

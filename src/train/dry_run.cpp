@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/scratch_folder.h"
+#include "dragoman/run_control.h"
 #include "optim/adam.h"
 #include "train/checkpoint.h"
 #include "train/learner.h"
@@ -108,7 +109,8 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
   DryRun run;
   const Vocabularies vocabularies = open_or_learn(setup, run.missing_vocabularies);
   run.resumes = prepare(setup, backend, vocabularies, ranks);
-  const Validation checked(setup, vocabularies);
+  RunControl no_requests;
+  const Validation checked(setup, vocabularies, no_requests);
 
   Corpus sample;
   sample.files = corpus_files(setup, vocabularies);

@@ -100,7 +100,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
       log_(logs_of(setup_, ranks_), unwritten_),
       vocabularies_(open_vocabularies(setup_, ranks_, made_)),
       resumes_(prepare(setup_, backend_, vocabularies_, ranks_.size())),
-      validation_(setup_, vocabularies_),
+      validation_(setup_, vocabularies_, control_),
       corpus_(read_training_text(setup_, vocabularies_, ranks_)),
       plan_(resolve_settings(setup_, backend_, *corpus_, ranks_)),
       arena_(arena_of(backend)),

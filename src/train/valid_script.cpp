@@ -1,11 +1,13 @@
 #include "train/valid_script.h"
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
@@ -44,17 +46,54 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool in_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 struct Output {
-  int status;  // from wait(); -1: not started
+  int status;  // from waitpid(); -1: not started
   std::string text;
 };
 
-Output run(const std::string& command) {
-  FILE* pipe = popen(command.c_str(), "r");
-  if (!pipe) return {-1, ""};
+// Starts a shell in a process group of its own, which writes to `output`. Its number; -1: not started.
+pid_t start(const std::string& command, int output) {
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  const char* const arguments[] = {"sh", "-c", command.c_str(), nullptr};
+  pid_t shell = -1;
+  if (posix_spawn(&shell, "/bin/sh", &files, &attributes, const_cast<char* const*>(arguments), environ) != 0)
+    shell = -1;
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  return shell;
+}
+
+std::string read_all(int file) {
   std::string text;
   char part[4096];
-  for (size_t n; (n = std::fread(part, 1, sizeof part, pipe)) > 0;) text.append(part, n);
-  return {pclose(pipe), text};
+  for (ssize_t n; (n = read(file, part, sizeof part)) != 0;) {
+    if (n > 0)
+      text.append(part, size_t(n));
+    else if (errno != EINTR)
+      break;
+  }
+  return text;
+}
+
+Output run(const std::string& command, std::atomic<int>& group) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {-1, ""};
+  const pid_t shell = start(command, ends[1]);
+  close(ends[1]);
+  if (shell > 0) group = shell;
+  Output output = {-1, shell > 0 ? read_all(ends[0]) : ""};
+  close(ends[0]);
+  if (shell < 0) return output;
+  siginfo_t ended;
+  while (waitid(P_PID, id_t(shell), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) continue;
+  group = 0;  // before its number may be that of another process
+  waitpid(shell, &output.status, 0);
+  return output;
 }
 
 std::string first_line(const std::string& text) {
@@ -87,10 +126,10 @@ void require_program(const ValidScript& script) {
                    : "give its full path");
 }
 
-std::optional<double> judge(const ValidScript& script, const std::string& translations) {
+std::optional<double> judge(const ValidScript& script, const std::string& translations, std::atomic<int>& group) {
   std::string command = script.command;
   for (const std::string& argument : script.arguments) command += " " + quoted(argument);
-  const Output output = run(command + " " + quoted(translations) + " </dev/null");
+  const Output output = run(command + " " + quoted(translations) + " </dev/null", group);
   if (output.status == 0)
     if (const auto figure = first_number(output.text)) return figure;
   log_warning("--valid-script-path {}: the script {}; training continues without its value", script.command,
@@ -109,6 +148,7 @@ std::optional<double> first_number(const std::string& text) {
     const char* const last = from.data() + from.size();
     const auto [end, error] = std::from_chars(from.data() + (from[0] == '+'), last, value);
     if (end != last && in_word(*end)) continue;
+    if (last - end > 1 && *end == ',' && is_digit(end[1])) return std::nullopt;  // 12,5: 12.5, or two numbers?
     return error == std::errc() ? std::optional(value) : std::nullopt;
   }
   return std::nullopt;

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,10 +19,11 @@ struct ValidScript {
 void require_program(const ValidScript& script);
 
 /// The value for a translation file. If the script fails or prints no number, warns and returns nullopt, since that
-/// should not end a run.
-std::optional<double> judge(const ValidScript& script, const std::string& translations);
+/// should not end a run. The script is a process group of its own, so that a signal that asks the run to stop lets it
+/// finish; `group` is its number meanwhile.
+std::optional<double> judge(const ValidScript& script, const std::string& translations, std::atomic<int>& group);
 
-/// The first number in a text that is not part of a word: 45.3 in "chrF2 = 45.3".
+/// The first number in a text that is not part of a word: 45.3 in "chrF2 = 45.3". None if it has a decimal comma.
 std::optional<double> first_number(const std::string& text);
 
 /// Replaces {U} in a name by the number of updates, {E} by the epoch, {B} by the batches of the epoch and {T} by the

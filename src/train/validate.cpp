@@ -13,8 +13,10 @@
 #include "comm/agreement.h"
 #include "data/pairs.h"
 #include "decode/translator.h"
+#include "dragoman/run_control.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
+#include "vocab/blanks.h"
 
 namespace dragoman {
 namespace {
@@ -23,6 +25,11 @@ constexpr int64_t usual_batch_words = 4096;  // if training has no limit
 
 std::vector<int32_t> encoded(const Vocabulary& vocabulary, const std::string& line, const TrainingSetup& setup) {
   return setup.data.no_spm_encode ? vocabulary.encode_given_pieces(line) : vocabulary.encode(line);
+}
+
+std::string text_of_pieces(const Vocabulary& vocabulary, const std::string& line) {
+  const auto pieces = split_at_blanks(line);
+  return vocabulary.decode_pieces({pieces.begin(), pieces.end()});
 }
 
 // Returns whether the pair was longer. Training has memory for pairs up to --max-length.
@@ -100,8 +107,8 @@ bool rises(ValidMetric metric) {
   return metric == ValidMetric::bleu || metric == ValidMetric::chrf || metric == ValidMetric::translation;
 }
 
-Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabularies)
-    : setup_(setup), vocabularies_(vocabularies) {
+Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabularies, RunControl& control)
+    : setup_(setup), vocabularies_(vocabularies), control_(control) {
   const auto& sets = setup.training.valid_sets;
   if (sets.empty()) return;
   LinePairs lines = read_line_pairs({{sets.front(), sets.back()}, setup.data.tsv});
@@ -127,7 +134,8 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
     lines.target.resize(most);
   }
   sources_ = std::move(lines.source);
-  references_ = std::move(lines.target);
+  for (const std::string& line : lines.target)
+    references_.push_back(setup.data.no_spm_encode ? text_of_pieces(vocabularies.target, line) : line);
 }
 
 std::string Validation::fingerprint(ValidMetric metric) const {
@@ -204,10 +212,10 @@ std::optional<double> Validation::figure_of_script(const std::vector<std::string
                                                    std::string file) const {
   const ValidScript script{setup_.training.valid_script_path, setup_.training.valid_script_args};
   try {
-    if (!file.empty()) return judge(script, file);
+    if (!file.empty()) return judge(script, file, control_.script);
     const ScratchFolder folder;
     write_lines(file = folder.file("translations"), translations);
-    return judge(script, file);
+    return judge(script, file, control_.script);
   } catch (const Error& error) {
     log_warning("--valid-script-path {}: {}; training continues without its value", script.command, error.what());
     return std::nullopt;

@@ -11,6 +11,7 @@
 namespace dragoman {
 
 class Communicator;
+struct RunControl;
 
 /// A model, and what it is measured on.
 struct MeasuredModel {
@@ -25,7 +26,8 @@ struct MeasuredModel {
 class Validation {
  public:
   /// Reads the set. Without --valid-sets nothing is measured.
-  Validation(const TrainingSetup& setup, const Vocabularies& vocabularies);
+  /// Says in `control` which script runs.
+  Validation(const TrainingSetup& setup, const Vocabularies& vocabularies, RunControl& control);
 
   bool exists() const { return !pairs_.empty(); }
   /// Of everything that determines the value of a metric, besides the model: text and options.
@@ -48,6 +50,7 @@ class Validation {
 
   const TrainingSetup& setup_;
   const Vocabularies& vocabularies_;
+  RunControl& control_;
   std::vector<std::string> sources_, references_;  // the lines that are translated
   std::vector<IdPair> pairs_;                      // all lines
   int64_t target_tokens_ = 0;

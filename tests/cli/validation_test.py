@@ -6,8 +6,12 @@
 
 import json
 import os
+import signal
+import subprocess
 import sys
+import time
 import unittest
+from pathlib import Path
 
 import end_to_end_test
 from end_to_end_test import SMALL, InFolder
@@ -67,6 +71,45 @@ class Script(InFolder):
                      options="--valid-translation-output out")
         self.refused("--valid-translation-output no/out: there is no folder no",
                      options="--valid-translation-output no/out --valid-metrics bleu")
+
+    def begun(self, model):
+        """A run that is in a validation whose script waits, and the script's process."""
+        for file in ("begun", "go"):
+            (self.folder / file).unlink(missing_ok=True)
+        (self.folder / "waits.sh").write_text("echo $$ > begun; while ! test -e go; do sleep 0.05; done; echo 7\n",
+                                              encoding="utf-8")
+        run = subprocess.Popen([end_to_end_test.BINARY, *RUN, "-m", model, "--valid-metrics", "translation",
+                                "--valid-script-path", "sh waits.sh"], cwd=self.folder, start_new_session=True,
+                               stderr=subprocess.PIPE, text=True)
+        while not ((self.folder / "begun").exists() and (self.folder / "begun").read_text().endswith("\n")):
+            time.sleep(0.05)
+        return run, int((self.folder / "begun").read_text())
+
+    def test_finishes_when_a_signal_to_the_group_asks_the_run_to_stop(self):
+        run, _ = self.begun("asked.safetensors")
+        os.killpg(run.pid, signal.SIGINT)
+        time.sleep(0.2)
+        (self.folder / "go").touch()
+        said = run.communicate()[1]
+        self.assertEqual(run.returncode, 0, said)
+        self.assertIn("Up. 20 : translation : 7 : new best", said)
+
+    def test_ends_with_a_run_that_ends_at_once(self):
+        run, script = self.begun("ended.safetensors")
+        run.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        run.send_signal(signal.SIGTERM)
+        run.communicate()
+        self.assertEqual(run.returncode, -signal.SIGTERM)
+        for _ in range(100):
+            try:
+                if Path(f"/proc/{script}/stat").read_text(encoding="utf-8").split()[2] == "Z":
+                    return
+            except OSError:
+                return
+            time.sleep(0.05)
+        os.kill(script, signal.SIGKILL)
+        self.fail("the script outlived its run")
 
     def test_knows_marians_names_of_metrics(self):
         log, metrics = self.train("marian", "--valid-metrics", "ce-mean-words", "bleu-detok", "cross-entropy",

@@ -1,8 +1,10 @@
 #include "train/valid_script.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "tests/train/toy_run.h"
 
@@ -22,6 +24,8 @@ TEST(FirstNumber, IsNoPartOfAWord) {
   EXPECT_EQ(first_number("loading\n.5"), 0.5);
   EXPECT_EQ(first_number(""), std::nullopt);
   EXPECT_EQ(first_number("nan, chrF2, 13a"), std::nullopt);
+  EXPECT_EQ(first_number("12,5"), std::nullopt) << "a decimal comma";
+  EXPECT_EQ(first_number("12, 5"), 12);
   EXPECT_EQ(first_number("+inf -nan 1.5x 27e - . -. +3"), 3);
   EXPECT_EQ(first_number("--5."), -5);
 }
@@ -51,26 +55,46 @@ struct Script : testing::Test {
     fs::permissions(path, fs::perms::owner_all);
     return path;
   }
+  std::optional<double> judged(const ValidScript& script, const std::string& file) {
+    return judge(script, file, run.control.script);
+  }
   ToyRun run;
 };
 
 TEST_F(Script, GetsItsArgumentsAndThenTheFileWhateverTheyHold) {
   const std::string file = run.files.write("it's a file", "one\ntwo\n");
   const std::string script = write("count", "echo \"$#$1$2\" > " + run.files.path("seen") + "; wc -l < \"$3\"");
-  EXPECT_EQ(judge({script, {"a b", "$HOME'"}}, file), 2);
+  EXPECT_EQ(judged({script, {"a b", "$HOME'"}}, file), 2);
   EXPECT_EQ(read_file(run.files.path("seen")), "3a b$HOME'\n");
-  EXPECT_EQ(judge({"sh " + script, {"", ""}}, file), 2);
+  EXPECT_EQ(judged({"sh " + script, {"", ""}}, file), 2);
 }
 
 TEST_F(Script, ThatFailsGivesNoFigureButAWarning) {
-  EXPECT_EQ(judge({write("failing", "echo 5; exit 3"), {}}, "file"), std::nullopt);
+  EXPECT_EQ(judged({write("failing", "echo 5; exit 3"), {}}, "file"), std::nullopt);
   EXPECT_THAT(run.log.text(), AllOf(HasSubstr("failing: the script failed with exit code 3; training continues")));
-  EXPECT_EQ(judge({write("killed", "kill -9 $$"), {}}, "file"), std::nullopt);
+  EXPECT_EQ(judged({write("killed", "kill -9 $$"), {}}, "file"), std::nullopt);
   EXPECT_THAT(run.log.text(), HasSubstr("the script failed with exit code 137"));
-  EXPECT_EQ(judge({write("mute", "echo no figure today"), {}}, "file"), std::nullopt);
+  EXPECT_EQ(judged({write("mute", "echo no figure today"), {}}, "file"), std::nullopt);
   EXPECT_THAT(run.log.text(), HasSubstr("the script printed no number, but 'no figure today'; training continues"));
-  EXPECT_EQ(judge({write("wordy", "echo; echo ' none '; echo at all"), {}}, "file"), std::nullopt);
+  EXPECT_EQ(judged({write("wordy", "echo; echo ' none '; echo at all"), {}}, "file"), std::nullopt);
   EXPECT_THAT(run.log.text(), HasSubstr("the script printed no number, but 'none'; training continues"));
+}
+
+// A signal to the group of the run, such as Ctrl-C, must not reach it.
+TEST_F(Script, IsAProcessGroupOfItsOwnWhoseNumberIsKnownWhileItRuns) {
+  const std::string begun = run.files.path("begun");
+  const std::string script =
+      write("group", "cut -d' ' -f5 /proc/$$/stat\necho > " + begun + "\nwhile test -e " + begun + "; do :; done");
+  int while_it_ran = 0;
+  const std::jthread watcher([&] {
+    while (!fs::exists(begun)) std::this_thread::yield();
+    while_it_ran = run.control.script;
+    fs::remove(begun);
+  });
+  const auto group = judged({script, {}}, "file");
+  EXPECT_EQ(group, while_it_ran);
+  EXPECT_NE(group, getpgrp());
+  EXPECT_EQ(run.control.script, 0);
 }
 
 TEST_F(Script, MustBeAProgram) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/line_reader.h"
 #include "data/pairs.h"
 #include "tests/special_ids.h"
 #include "tests/train/toy_run.h"
@@ -27,7 +28,7 @@ struct Validated {
     return values;
   }
   std::vector<std::optional<double>> figures(const Progress& progress = {}) {
-    return Validation(run.setup, vocabularies)
+    return Validation(run.setup, vocabularies, run.control)
         .measure({backend("cpu"), arena, *model, rows}, progress, unwritten, *single_process());
   }
   /// The memory of a validation, in bytes, besides the model.
@@ -108,7 +109,7 @@ TEST(Validation, SplitsForBleuAsTheTokenizerSays) {
   };
   const auto fingerprint_with = [&](Tokenizer tokenizer, ValidMetric metric) {
     v.run.setup.training.valid_tokenize = tokenizer;
-    return Validation(v.run.setup, v.vocabularies).fingerprint(metric);
+    return Validation(v.run.setup, v.vocabularies, v.run.control).fingerprint(metric);
   };
   EXPECT_EQ(bleu_with(Tokenizer::none), bleu_with(Tokenizer::thirteen_a)) << "there is no punctuation";
   EXPECT_GT(bleu_with(Tokenizer::character), bleu_with(Tokenizer::thirteen_a)) << "letters match more often than words";
@@ -116,6 +117,21 @@ TEST(Validation, SplitsForBleuAsTheTokenizerSays) {
             fingerprint_with(Tokenizer::thirteen_a, ValidMetric::bleu));
   EXPECT_EQ(fingerprint_with(Tokenizer::character, ValidMetric::chrf),
             fingerprint_with(Tokenizer::thirteen_a, ValidMetric::chrf));
+}
+
+TEST(Validation, ComparesTextAlsoIfItsFilesHavePieces) {
+  Validated text, pieces;
+  for (Validated* v : {&text, &pieces}) v->run.setup.training.valid_metrics = {ValidMetric::chrf};
+  pieces.run.setup.data.no_spm_encode = true;
+  for (std::string& path : pieces.run.setup.training.valid_sets) {
+    std::string split;
+    for (const std::string& line : read_lines(path))
+      split += fmt::format("{}\n", fmt::join(pieces.vocabularies.source.encode_pieces(line), " "));
+    path = pieces.run.files.write("pieces" + std::filesystem::path(path).extension().string(), split);
+  }
+  const auto figures = text.measure();
+  EXPECT_GT(figures[0], 0);
+  EXPECT_EQ(pieces.measure(), figures);
 }
 
 TEST(Validation, LeavesNothingBehind) {
@@ -177,7 +193,7 @@ TEST(Validation, NeedsLinesAndAsManyOnBothSides) {
 TEST(Validation, IsNoneWithoutItsFiles) {
   Validated v;
   v.run.setup.training.valid_sets.clear();
-  EXPECT_FALSE(Validation(v.run.setup, v.vocabularies).exists());
+  EXPECT_FALSE(Validation(v.run.setup, v.vocabularies, v.run.control).exists());
 }
 
 }  // namespace
