@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -76,14 +77,38 @@ int shards_of_run(const TrainingSetup& setup, int ranks) {
   return shards;
 }
 
-void warn_of_long_warmup(const TrainingSetup& setup, double updates_an_epoch) {
-  const double warmup = double(setup.optimizer.warmup);
+namespace {
+
+// The last update, by --after; infinity if updates and epochs do not limit the run.
+double last_update(const TrainingSetup& setup, double updates_an_epoch) {
   double last = std::numeric_limits<double>::infinity();
   for (const Frequency end : setup.training.after) {
     if (end.count <= 0) continue;
     if (end.unit == Frequency::updates) last = std::min(last, double(end.count));
     if (end.unit == Frequency::epochs) last = std::min(last, double(end.count) * updates_an_epoch);
   }
+  return last;
+}
+
+// The number of updates in epochs is an estimate, and a few updates without learning cost nothing.
+void warn_of_early_decay(const OptimizerOptions& o, double last) {
+  const bool ends = o.schedule == Schedule::cosine || o.schedule == Schedule::linear;
+  if (!ends || last <= 1.05 * double(o.decay_updates)) return;
+  const std::string zero = grouped(o.decay_updates);
+  if (std::isinf(last))
+    log_warning(
+        "--lr-schedule {}: the learning rate is 0 from update {} on (--lr-decay-updates), and nothing is learned then; "
+        "end the run there: --after {}u",
+        name_of(o.schedule), zero, o.decay_updates);
+  else
+    log_warning(
+        "--lr-schedule {}: the learning rate is 0 from update {} on (--lr-decay-updates), and nothing is learned then, "
+        "but the run ends after about {} updates; give the same number to both",
+        name_of(o.schedule), zero, grouped(int64_t(last)));
+}
+
+void warn_of_long_warmup(const TrainingSetup& setup, double last) {
+  const double warmup = double(setup.optimizer.warmup);
   if (last >= 2 * warmup) return;
   const std::string updates = grouped(int64_t(last)), of_warmup = grouped(setup.optimizer.warmup);
   const std::string better = grouped(std::max(int64_t{1}, int64_t(last / 20)));
@@ -99,12 +124,20 @@ void warn_of_long_warmup(const TrainingSetup& setup, double updates_an_epoch) {
         updates, of_warmup, better);
 }
 
+}  // namespace
+
+void warn_of_schedule(const TrainingSetup& setup, double updates_an_epoch) {
+  const double last = last_update(setup, updates_an_epoch);
+  warn_of_long_warmup(setup, last);
+  warn_of_early_decay(setup.optimizer, last);
+}
+
 MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Corpus& corpus, Communicator& ranks) {
   const KernelChunks chunks(chunks_of_run(setup.training));
   require_own_gpus(ranks, backend);
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus, ranks);
   const BatchPlan batches = plan_batches(corpus, setup.data, setup.training.seed, 0);
-  warn_of_long_warmup(setup, double(batches.size()) / double(setup.optimizer.optimizer_delay));
+  warn_of_schedule(setup, double(batches.size()) / double(setup.optimizer.optimizer_delay));
   MemoryPlan plan = plan_memory(setup, backend, corpus, batches, ranks.size());
   plan.rows = least_of(ranks, plan.rows);
   log_info(

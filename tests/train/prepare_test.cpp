@@ -107,5 +107,26 @@ TEST(LongWarmup, IsWarnedOfWhereTheUpdatesAreKnown) {
     EXPECT_THAT(said({enough}), Not(HasSubstr("--lr-warmup"))) << enough.count;
 }
 
+TEST(ARateOfZero, IsWarnedOf) {
+  const auto said = [](Schedule schedule, std::vector<Frequency> after) {
+    ToyRun run;
+    run.setup.optimizer.warmup = 0;
+    run.setup.optimizer.schedule = schedule;
+    run.setup.optimizer.decay_updates = 30;
+    run.setup.training.after = std::move(after);
+    const Trainer trainer(run.setup, backend("cpu"));
+    return run.log.text();
+  };
+  for (const Schedule schedule : {Schedule::cosine, Schedule::linear}) {
+    EXPECT_THAT(said(schedule, {{60, Frequency::updates}}),
+                HasSubstr("the learning rate is 0 from update 30 on (--lr-decay-updates), and nothing is learned then, "
+                          "but the run ends after about 60 updates; give the same number to both"));
+    EXPECT_THAT(said(schedule, {}), HasSubstr("end the run there: --after 30u"));
+    EXPECT_THAT(said(schedule, {{1, Frequency::epochs}}), Not(HasSubstr("learning rate is 0")));
+    EXPECT_THAT(said(schedule, {{31, Frequency::updates}}), Not(HasSubstr("learning rate is 0"))) << "hardly longer";
+  }
+  EXPECT_THAT(said(Schedule::constant, {{60, Frequency::updates}}), Not(HasSubstr("learning rate is 0")));
+}
+
 }  // namespace
 }  // namespace dragoman
