@@ -12,6 +12,7 @@
 #include "data/parallel_text.h"
 #include "interop/open_model.h"
 #include "model/guided_alignment.h"
+#include "train/resolve_settings.h"
 #include "vocab/model_facts.h"
 #include "vocab/piece_list.h"
 #include "vocab/protected_symbols.h"
@@ -53,17 +54,32 @@ void learn(const Side& side, const TrainingSetup& setup) {
   train_vocabulary(training);
 }
 
+// A list has at most so many tokens.
+bool fits(const Vocabulary& vocabulary, const Side& side, const TrainingSetup& setup) {
+  if (setup.data.dim_vocabs.empty()) return true;
+  return is_piece_list(side.path) ? vocabulary.size() <= side.size : vocabulary.size() == side.size;
+}
+
+// The model to write a missing vocabulary from: that of the run, if it resumes and asks for no other size, else
+// --pretrained-model. Empty: there is none.
+std::string model_with(const Side& side, const TrainingSetup& setup) {
+  const std::string& own = setup.training.model;
+  if (resumes(setup) && std::filesystem::exists(own) && fits(ModelFile(own).vocabularies().*side.in_model, side, setup))
+    return own;
+  return setup.training.pretrained_model;
+}
+
 void make(const Side& side, const TrainingSetup& setup) {
-  const std::string& pretrained = setup.training.pretrained_model;
-  if (pretrained.empty()) {
+  const std::string model = model_with(side, setup);
+  if (model.empty()) {
     log_info("{} does not exist: {} the training text", side.path,
              is_piece_list(side.path) ? "listing the tokens of" : "learning the vocabulary from");
     return learn(side, setup);
   }
-  log_info("{} does not exist: it is written from the vocabulary of {}", side.path, pretrained);
-  const Vocabularies stored = open_model(pretrained).vocabularies();
+  log_info("{} does not exist: it is written from the vocabulary of {}", side.path, model);
+  const Vocabularies stored = open_model(model).vocabularies();
   const std::string bytes =
-      with_protected_symbols(stored.*side.in_model, setup.data.protected_symbols, "the vocabulary of " + pretrained);
+      with_protected_symbols(stored.*side.in_model, setup.data.protected_symbols, "the vocabulary of " + model);
   const int more = Vocabulary::from_bytes(bytes, side.path).size() - (stored.*side.in_model).size();
   if (more > 0) log_info("{} has {} more: --protected-symbols", side.path, counted(more, "piece"));
   write_atomically(side.path, [&](FileWriter& file) { file.write(bytes); });
@@ -86,9 +102,7 @@ Vocabulary open_or_make(const Side& side, const TrainingSetup& setup, MadeVocabu
     if (made) made->add(path);
   }
   Vocabulary vocabulary = Vocabulary::load(path);
-  // A list has at most so many tokens.
-  const bool fits = is_piece_list(path) ? vocabulary.size() <= side.size : vocabulary.size() == side.size;
-  if (!setup.data.dim_vocabs.empty() && !fits)
+  if (!fits(vocabulary, side, setup))
     throw Error(
         fmt::format("{} has {} pieces, --dim-vocabs asks for {}", path, grouped(vocabulary.size()), grouped(side.size)),
         "leave out --dim-vocabs to use the vocabulary as it is, or name a new file to learn one");

@@ -21,9 +21,8 @@ class MadeVocabularies {
   std::vector<std::string> paths_;
 };
 
-/// Opens the vocabularies of --vocabs. Missing files are created first, from the vocabularies of --pretrained-model
-/// with
-/// --protected-symbols added, else from the training text.
+/// Opens the vocabularies of --vocabs. Missing files are created first, from the vocabularies of the model that the run
+/// resumes or of --pretrained-model, with --protected-symbols added, else from the training text.
 Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* made = nullptr);
 
 /// The same on all ranks: rank 0 creates missing files, then the others open them.

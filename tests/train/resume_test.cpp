@@ -255,5 +255,17 @@ TEST(Resume, EndsAtOnceWhenThereIsNothingLeftToDo) {
   EXPECT_TRUE(run.state_bytes() == state);
 }
 
+TEST(ResumedRun, WritesLostVocabulariesFromItsModel) {
+  ToyRun straight, run;
+  straight.train_until(8);
+  run.train_until(4);
+  fs::remove(run.setup.data.vocabs[0]);
+  run.train_until(8);
+  EXPECT_THAT(run.log.text(),
+              HasSubstr("joint.spm does not exist: it is written from the vocabulary of " + run.setup.training.model));
+  EXPECT_EQ(read_file(run.setup.data.vocabs[0]), read_file(straight.setup.data.vocabs[0]));
+  EXPECT_TRUE(run.state_bytes() == straight.state_bytes());
+}
+
 }  // namespace
 }  // namespace dragoman
