@@ -13,7 +13,8 @@ FileCalls& file_calls() {
                          .truncate = ::ftruncate,
                          .sync = ::fsync,
                          .close = ::close,
-                         .rename = ::rename};
+                         .rename = ::rename,
+                         .statvfs = ::statvfs};
   return calls;
 }
 

@@ -304,8 +304,10 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
   const bool same_text = entry(file, "corpus") == fingerprint_text(order);
   if (restore.corpus && same_text && options == order.options) return;
   restart_epoch(run.progress);
-  if (!restore.corpus || !same_text || parts_in(options) != parts_in(order.options))
+  if (!restore.corpus || !same_text || parts_in(options) != parts_in(order.options)) {
     run.progress.stream_begin = run.progress.position.epoch;  // a stream is read from its beginning
+    run.progress.stream_weight = 0;
+  }
   if (!restore.corpus) return;
   log_warning("{}: resuming at the beginning of epoch {}",
               same_text ? fmt::format("the order of batches has changed from '{}' to '{}'", options, order.options)

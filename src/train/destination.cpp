@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_calls.h"
 #include "base/symbolic_links.h"
 
 namespace dragoman {
@@ -83,12 +84,21 @@ int64_t space_to_save(const std::string& model, CheckpointSize size) {
   return std::max(size.while_replacing() - size_of(model) - size_of(state_path(model)), size.larger());
 }
 
+void require_space_beside(const std::string& model, CheckpointSize size, const std::vector<std::string>& replaced) {
+  const int64_t available = free_space(model), to_save = space_to_save(model, size);
+  int64_t freed = 0;
+  for (const std::string& file : replaced) freed += size_of(file);
+  if (size.model <= available && size.model + to_save <= available + freed) return;
+  fail("it needs {} MiB, and the next save {} MiB, but the disk of {} has {} MiB free", mebibytes(size.model),
+       mebibytes(to_save), folder_of(model), available >> 20);
+}
+
 int64_t mebibytes(int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
 
 int64_t free_space(const std::string& file) {
-  std::error_code unknown;
-  const auto space = fs::space(folder_of(file), unknown);
-  return unknown ? std::numeric_limits<int64_t>::max() : int64_t(space.available);
+  struct statvfs disk {};
+  if (file_calls().statvfs(folder_of(file).c_str(), &disk) != 0) return std::numeric_limits<int64_t>::max();
+  return int64_t(disk.f_bavail) * int64_t(disk.f_frsize);
 }
 
 ModelLock::ModelLock(const std::string& model) : path_(lock_path(model)) {

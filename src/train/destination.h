@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "train/checkpoint.h"
 
@@ -17,6 +18,10 @@ int64_t space_to_save(const std::string& model, CheckpointSize size);
 
 /// Error if they are more than `available`, or if a file would exceed the limit on file sizes (ulimit -f).
 void require_space(const std::string& model, CheckpointSize size, int64_t available);
+
+/// Error if the disk has no room for one more file of the size of the model which leaves that for the next save. The
+/// file is written before `replaced` are removed.
+void require_space_beside(const std::string& model, CheckpointSize size, const std::vector<std::string>& replaced);
 
 /// Rounded up.
 int64_t mebibytes(int64_t bytes);

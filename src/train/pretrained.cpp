@@ -74,12 +74,13 @@ ModelFile open_pretrained(const std::string& model, const Parameters& parameters
   return file;
 }
 
-void load_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
-                     const std::vector<std::string>& paths) {
+TrainedLengths load_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
+                               const std::vector<std::string>& paths) {
   const ModelFile file = open_pretrained(model, parameters, vocabularies, paths);
   for (size_t i = 0; i < parameters.buffers().size(); ++i)
     file.load_buffer(parameters, i, parameters.buffers()[i].value());
   log_info("Initialised the parameters from {}", model);
+  return file.trained();
 }
 
 }  // namespace dragoman

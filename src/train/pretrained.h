@@ -16,7 +16,7 @@ ModelFile open_pretrained(const std::string& model, const Parameters& parameters
                           const std::vector<std::string>& paths);
 
 /// Sets the parameters from it. Embeddings and output rows of more pieces are the mean of the others.
-void load_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
-                     const std::vector<std::string>& paths);
+TrainedLengths load_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
+                               const std::vector<std::string>& paths);
 
 }  // namespace dragoman

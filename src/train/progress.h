@@ -37,7 +37,8 @@ struct Progress {
   std::map<std::string, std::string> measured;  // what these values measure: Validation::fingerprint
   Position position;                            // in the corpus
   int64_t stream_begin = 0;                     // the epoch that the first part of the text stream is
-  TrainedLengths longest;                       // of the sentences that updates have had of text streams
+  double stream_weight = 0;  // of a text stream with --data-weighting: the mean weight of its first part; 0: unknown
+  TrainedLengths longest;    // of the sentences that the run, or the model that it began with, has had
   /// What the last epoch had, if the last update ended with it; then `position` is the beginning of the next one. Not
   /// stored.
   struct EndedEpoch {

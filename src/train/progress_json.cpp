@@ -143,6 +143,7 @@ std::string to_json(const StoredProgress& stored) {
   if (!p.measured.empty()) out["measured"] = p.measured;
   if (p.most_stalled > 0) out["most_stalled"] = p.most_stalled;
   if (p.stream_begin > 0) out["stream_begin"] = p.stream_begin;
+  if (p.stream_weight > 0) out["stream_weight"] = p.stream_weight;
   if (p.longest.source > 0) out["longest_source"] = p.longest.source;
   if (p.longest.target > 0) out["longest_target"] = p.longest.target;
   if (p.decayed != 1) out["decayed"] = p.decayed;
@@ -175,6 +176,7 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   if (in.contains("measured")) p.measured = numbers.texts("measured");
   p.position = {numbers.count("epoch"), numbers.count("batch")};
   p.stream_begin = numbers.count("stream_begin", 0);
+  p.stream_weight = numbers.number("stream_weight", 0, 0, largest);
   p.longest = {numbers.length("longest_source"), numbers.length("longest_target")};
   const Baseline baseline{numbers.number("baseline", 0, 0, largest)};
   return {p, numbers.count("adam_steps"), baseline};

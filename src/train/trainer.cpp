@@ -150,6 +150,7 @@ void Trainer::run() {
   save_at_end(decide(end != RunEnd::signal));
   if (decide(end == RunEnd::after || end == RunEnd::end_of_text)) validate_at_end();
   warn_of_other_best();
+  warn_of_other_numbered();
   log_.announce(progress_.moment(), RunEnd{end, stopping.epochs(progress_), stalled().validations});
   log_.close();
   unwritten_.require_none();

@@ -1,4 +1,6 @@
 #pragma once
+#include <set>
+
 #include "comm/communicator.h"
 #include "dragoman/run_control.h"
 #include "train/checkpoint.h"
@@ -34,6 +36,7 @@ class Trainer {
   bool leads() const { return ranks_.rank() == 0; }
   bool decide(bool of_rank_0) const;
   void require_same_run();
+  CheckpointSize checkpoint() const;
   void require_room();
   RunState run_state();
   void begin();
@@ -46,6 +49,7 @@ class Trainer {
   void report(const Stopping& stopping);
   void warn_of_divergence(double cost);
   void load();
+  void count_longest(const TrainedLengths& trained);
   DecayPoint decay_point() const;
   void decay_rate(const DecayPoint& before);
   void resume_rate();
@@ -54,12 +58,15 @@ class Trainer {
   void validate();
   void validate_on_request();
   void validate_at_end();
+  bool decides(ValidMetric metric) const;
   void forget_other_metrics();
   void forget_incomparable();
   void keep_if_best(const RunValidation::Figure& figure);
   void keep_among_best(const RunValidation::Figure& figure);
   void forget_missing();
+  void write_best(const std::string& path, std::vector<std::string> replaced);
   void warn_of_other_best() const;
+  void warn_of_other_numbered() const;
   std::string try_save(const std::string& path, const std::function<void()>& save);
   void save(bool numbered);
   void save_at_end(bool completed);
@@ -68,7 +75,6 @@ class Trainer {
   void save_state_and_model();
   void save_state();
   void write_smoothed(const std::string& path);
-  TrainedLengths trained() const;
   Stalled stalled() const;
   bool stops_early() const;
   RunEnd::Reason reason() const;
@@ -94,10 +100,11 @@ class Trainer {
   Progress progress_;
   Updater updater_;
   bool save_due_ = false;
-  bool numbered_due_ = false;     // of --keep-last, in that save
-  bool diverging_ = false;        // divergence was reported
-  bool text_ended_ = false;       // it is a stream, of which nothing is left
-  std::optional<double> unkept_;  // the best value whose checkpoint --keep-best N could not write
+  bool numbered_due_ = false;          // of --keep-last, in that save
+  bool diverging_ = false;             // divergence was reported
+  bool text_ended_ = false;            // it is a stream, of which nothing is left
+  std::set<int64_t> numbered_before_;  // updates of numbered checkpoints of an earlier run that --no-reload replaces
+  std::optional<double> unkept_;       // the best value whose checkpoint --keep-best N could not write
   // Updates of the last save, the last numbered checkpoint and the last scheduled validation of this process:
   int64_t saved_ = -1, numbered_ = -1, validated_ = -1;
   Position saved_position_;  // at the last save: parts of a stream of which no pair can be used change it alone

@@ -12,10 +12,15 @@
 #include "train/trainer.h"
 
 namespace dragoman {
+
+CheckpointSize Trainer::checkpoint() const {
+  return checkpoint_size(model_->parameters(), vocabularies_, setup_.optimizer.exponential_smoothing > 0);
+}
+
 // Numbered checkpoints and best models are written later: if they may not fit, a warning is enough.
 void Trainer::require_room() {
   const TrainingOptions& o = setup_.training;
-  const CheckpointSize size = checkpoint_size(model_->parameters(), vocabularies_, updater_.average().has_value());
+  const CheckpointSize size = checkpoint();
   const int64_t available = free_space(o.model);
   require_space(o.model, size, available);
   const int64_t best = o.keep_best > 0 ? int64_t(o.valid_metrics.size()) : 0;
@@ -42,10 +47,13 @@ RunState Trainer::run_state() {
 }
 
 void Trainer::begin() {
+  if (setup_.training.keep_last > 0 && leads())
+    for (const auto& [update, path] : files_of_updates(setup_.training.model)) numbered_before_.insert(update);
   progress_.loss_scale = LossScale::at_first(setup_.training.precision);
+  count_longest(longest_);
   const std::string& pretrained = setup_.training.pretrained_model;
   if (pretrained.empty()) return;
-  load_pretrained(pretrained, model_->parameters(), vocabularies_, setup_.data.vocabs);
+  count_longest(load_pretrained(pretrained, model_->parameters(), vocabularies_, setup_.data.vocabs));
   if (updater_.average()) updater_.average()->restart();
 }
 
@@ -77,11 +85,19 @@ void Trainer::load() {
   Restore restore;
   if (saved_ < 0) restore = {.corpus = !o.no_restore_corpus, .optimizer = !o.no_optimizer_reload};
   load_state(state_path(o.model), run_state(), setup_.model, order_, restore);
+  const bool older = progress_.longest.source == 0 && progress_.longest.target == 0;  // a state of an older version
+  if (older && std::filesystem::exists(o.model)) count_longest(ModelFile(o.model).trained());
+  count_longest(longest_);
   const auto& stream = corpus_->files.stream;
   if (stream && saved_ < 0 && stream->first_epoch != progress_.stream_begin)  // before anything else reads it
     stream->first_epoch = progress_.stream_begin;
   progress_.stream_begin = stream ? stream->first_epoch : 0;
   if (saved_ < 0 && o.valid_reset_stalled) progress_.stalled.clear(), progress_.most_stalled = 0;
+}
+
+void Trainer::count_longest(const TrainedLengths& trained) {
+  TrainedLengths& longest = progress_.longest;
+  longest = {std::max(longest.source, trained.source), std::max(longest.target, trained.target)};
 }
 
 // Rolls back once per run, and only to a checkpoint of this run. The rollback is saved in the state immediately, so
@@ -160,10 +176,12 @@ bool Trainer::save_numbered() {
     });
   });
   numbered_ = progress_.updates;
-  if (failure.empty())
+  if (failure.empty()) {
+    numbered_before_.erase(progress_.updates);
     unwritten_.forget("--keep-last");
-  else
+  } else {
     miss_numbered(failure);
+  }
   return failure.empty();
 }
 
@@ -188,13 +206,7 @@ void Trainer::save_state() {
 // All ranks call it, rank 0 writes.
 void Trainer::write_smoothed(const std::string& path) {
   const Smoothed smoothed(updater_.average());
-  if (leads()) save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), trained());
-}
-
-// A run may go from a stream to a corpus, and back.
-TrainedLengths Trainer::trained() const {
-  const TrainedLengths& stream = progress_.longest;
-  return {std::max(longest_.source, stream.source), std::max(longest_.target, stream.target)};
+  if (leads()) save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), progress_.longest);
 }
 
 }  // namespace dragoman

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "comm/agreement.h"
+#include "train/destination.h"
 #include "train/trainer.h"
 
 namespace dragoman {
@@ -35,6 +36,13 @@ std::map<int64_t, double>::const_iterator worst(const std::map<int64_t, double>&
   for (auto update = updates.begin(); update != updates.end(); ++update)
     if (!better(metric, update->second, found->second)) found = update;
   return found;
+}
+
+void warn_of_others(const std::map<int64_t, std::string>& files, const std::string& what_they_are_not) {
+  if (files.empty()) return;
+  log_warning("{}{} not {}: leave {} out of an average of those, or remove {}", files.begin()->second,
+              files.size() > 1 ? fmt::format(" and {} more files of such names are", files.size() - 1) : " is",
+              what_they_are_not, files.size() > 1 ? "them" : "it", files.size() > 1 ? "them" : "it");
 }
 
 std::vector<std::string> names_of(const std::vector<ValidMetric>& metrics) {
@@ -117,6 +125,11 @@ Stalled Trainer::stalled() const {
   return stalled_on(o.early_stopping_on, names_of(o.valid_metrics), progress_.stalled);
 }
 
+bool Trainer::decides(ValidMetric metric) const {
+  const TrainingOptions& o = setup_.training;
+  return o.early_stopping_on != StoppingOn::first || metric == o.valid_metrics[0];
+}
+
 // A metric that this call does not measure has no validations in a row.
 void Trainer::forget_other_metrics() {
   const auto names = names_of(setup_.training.valid_metrics);
@@ -140,6 +153,7 @@ void Trainer::forget_incomparable() {
     log_warning("the validation text or the options of {} have changed: its best value so far, {:.6g}, is forgotten{}",
                 name, best == progress_.best.end() ? kept->second : best->second,
                 progress_.stalled.erase(name) > 0 ? ", with the number of its stalled validations" : "");
+    if (decides(metric)) progress_.most_stalled = stalled().validations;
     progress_.best.erase(name);
     progress_.kept.erase(name);
     progress_.kept_updates.erase(name);
@@ -153,7 +167,7 @@ void Trainer::keep_if_best(const RunValidation::Figure& figure) {
   if (!decide(compared(metric_of(figure), figure.value, progress_.kept).better)) return;
   const std::string path = best_path(setup_.training.model, figure.metric);
   const auto keep = [&] {
-    together(ranks_, [&] { write_smoothed(path); });
+    write_best(path, {});
     progress_.kept[figure.metric] = figure.value;
   };
   const std::string output = fmt::format("--keep-best ({})", figure.metric);
@@ -164,6 +178,16 @@ void Trainer::keep_if_best(const RunValidation::Figure& figure) {
       unwritten_.forget(output);
   } else if (figure.better)
     progress_.kept[figure.metric] = figure.value;
+}
+
+// On a full disk it gives way to the state and the model, which the run needs to resume. `replaced` are removed once it
+// is written, as is what the path names now.
+void Trainer::write_best(const std::string& path, std::vector<std::string> replaced) {
+  together(ranks_, [&] {
+    replaced.push_back(path);
+    if (leads()) require_space_beside(setup_.training.model, checkpoint(), replaced);
+  });
+  together(ranks_, [&] { write_smoothed(path); });
 }
 
 // --keep-best N. Only files that this run has written are removed, and only when the better one is there. A run that is
@@ -184,7 +208,9 @@ void Trainer::keep_among_best(const RunValidation::Figure& figure) {
   const auto path = [&](int64_t update) { return best_path(o.model, figure.metric, update); };
   if (decide((first || replaces) && updates.contains(progress_.updates))) {
     const std::string output = fmt::format("--keep-best {} ({})", o.keep_best, figure.metric);
-    const auto write = [&] { together(ranks_, [&] { write_smoothed(path(progress_.updates)); }); };
+    std::vector<std::string> replaced;
+    for (const int64_t update : removed) replaced.push_back(path(update));
+    const auto write = [&] { write_best(path(progress_.updates), replaced); };
     if (const std::string failure = try_save(path(progress_.updates), write); !failure.empty()) {
       if (!unkept_ || better(metric, figure.value, *unkept_)) unkept_ = figure.value;
       return unwritten_.add(output, failure);
@@ -198,11 +224,14 @@ void Trainer::keep_among_best(const RunValidation::Figure& figure) {
   progress_.kept_updates[figure.metric] = updates;
 }
 
-// Files of --keep-best N that the user has removed, or this run after it saved the state that names them. The latter
-// were worse than N others, which it writes again.
+// Files of --keep-best that the user has removed; of N also those that this run removed after it saved the state that
+// names them, which were worse than N others that it writes again.
 void Trainer::forget_missing() {
   const TrainingOptions& o = setup_.training;
-  if (o.keep_best <= 1) return;
+  if (o.keep_best == 0) return;
+  std::erase_if(progress_.kept,
+                [&](const auto& kept) { return !decide(std::filesystem::exists(best_path(o.model, kept.first))); });
+  if (o.keep_best == 1) return;
   for (auto& of_metric : progress_.kept_updates)
     std::erase_if(of_metric.second, [&](const auto& kept) {
       return !decide(std::filesystem::exists(best_path(o.model, of_metric.first, kept.first)));
@@ -210,6 +239,16 @@ void Trainer::forget_missing() {
 }
 
 // They would be averaged with those of this run.
+void Trainer::warn_of_other_numbered() const {
+  const TrainingOptions& o = setup_.training;
+  if (o.keep_last == 0 || !leads()) return;
+  auto others = files_of_updates(o.model);
+  std::erase_if(others, [&](const auto& file) {
+    return file.first <= progress_.updates && !numbered_before_.contains(file.first);
+  });
+  warn_of_others(others, fmt::format("among the last {} of this run", o.keep_last));
+}
+
 void Trainer::warn_of_other_best() const {
   const TrainingOptions& o = setup_.training;
   if (o.keep_best <= 1 || !leads()) return;
@@ -217,11 +256,7 @@ void Trainer::warn_of_other_best() const {
   auto others = files_of_updates(o.model, metric);
   if (const auto kept = progress_.kept_updates.find(metric); kept != progress_.kept_updates.end())
     for (const auto& [update, value] : kept->second) others.erase(update);
-  if (others.empty()) return;
-  log_warning("{}{} not among the {} best of this run by {}: leave {} out of an average of those, or remove {}",
-              others.begin()->second,
-              others.size() > 1 ? fmt::format(" and {} more files of such names are", others.size() - 1) : " is",
-              o.keep_best, metric, others.size() > 1 ? "them" : "it", others.size() > 1 ? "them" : "it");
+  warn_of_others(others, fmt::format("among the {} best of this run by {}", o.keep_best, metric));
 }
 
 }  // namespace dragoman

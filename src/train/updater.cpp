@@ -44,7 +44,7 @@ bool Updater::diverged() const {
   return limit > 0 && progress_.skipped_in_a_row >= limit;
 }
 
-// Gradients are divided by the number of target tokens and their mean weight in the corpus: then the scale of all
+// Gradients are divided by the number of target tokens and their mean weight in the text: then the scale of all
 // weights does not matter, but an update of little weight makes a small step.
 // The GPU computes the next gradients while the host waits for the outcome of the previous update.
 void Updater::update(BatchStream& batches) {
@@ -58,7 +58,7 @@ void Updater::update(BatchStream& batches) {
     const Batch& batch = of_update.emplace_back(batches.next());
     update.target_tokens += int64_t(batch.target.ids.size());
     update.weight += batch.target_weight();
-    expected_weight += batch.expected_weight();
+    expected_weight += expected_weight_of(batch);
     sentences += int64_t(batch.sentences.size());
     epoch_sentences += int64_t(batch.sentences.size());
     if (setup_.data.stream > 0) count_longest(batch);
@@ -88,6 +88,14 @@ void Updater::count_longest(const Batch& batch) {
   TrainedLengths& longest = progress_.longest;
   longest = {std::max(longest.source, pieces(batch.source, frames.source)),
              std::max(longest.target, pieces(batch.target, frames.target))};
+}
+
+// The weights of all parts of a stream are relative to the mean of the first part: what follows is unknown then.
+double Updater::expected_weight_of(const Batch& batch) {
+  if (setup_.data.stream == 0 || batch.weights.empty()) return batch.expected_weight();
+  double& mean = progress_.stream_weight;
+  if (mean == 0 && batch.target_weight() > 0) mean = batch.mean_weight;
+  return double(batch.target.ids.size()) * (mean > 0 ? mean : batch.mean_weight);
 }
 
 // The planned size fitted into memory, but other processes may have allocated GPU memory since. Then the update is

@@ -50,6 +50,7 @@ class Updater {
     bool has_gradients = true;  // false: overwritten by those of the next update
   };
   void count_longest(const Batch& batch);
+  double expected_weight_of(const Batch& batch);
   void learn(std::span<const Batch> of_update);
   void learn_shards(std::span<const Batch> of_update);
   void share_loss_of_links(const std::vector<Learner::LossOfLinks>& of_shards);

@@ -89,6 +89,15 @@ TEST(BestCheckpoints, ThatAreMissingLeaveTheirPlaceToOthers) {
   EXPECT_THAT(run.files_of(), ElementsAre(4, 6));
 }
 
+TEST(BestCheckpoints, OfOneComeBackIfTheyAreMissing) {
+  BestRun run(1);
+  run.train_until(4);
+  fs::remove(best_path(run.setup.training.model, "cross-entropy"));
+  run.diverge();
+  run.train_until(6);
+  EXPECT_TRUE(read_file(best_path(run.setup.training.model, "cross-entropy")) == run.model_bytes());
+}
+
 TEST(BestCheckpoints, OfAnotherValidationTextAreForgottenButNotRemoved) {
   BestRun run(2);
   run.setup.training.valid_metrics = {ValidMetric::chrf};

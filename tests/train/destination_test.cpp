@@ -39,14 +39,27 @@ class SmallDisk {
     folder = in;
     room = bytes;
     file_calls().write = [](int file, const void* data, size_t size) -> ssize_t {
-      int64_t used = 0;
-      for (const auto& each : fs::directory_iterator(folder)) used += int64_t(each.file_size());
-      if (used + int64_t(size) <= room) return write(file, data, size);
+      if (used() + int64_t(size) <= room) return write(file, data, size);
       errno = ENOSPC;
       return -1;
     };
   }
+  void resize(int64_t bytes) { room = bytes; }
+  void tell_free_space() {
+    file_calls().statvfs = [](const char*, struct statvfs* disk) {
+      *disk = {};
+      disk->f_frsize = 1;
+      disk->f_bavail = fsblkcnt_t(room - used());
+      return 0;
+    };
+  }
   ~SmallDisk() { file_calls() = before_; }
+
+  static int64_t used() {
+    int64_t bytes = 0;
+    for (const auto& each : fs::directory_iterator(folder)) bytes += int64_t(each.file_size());
+    return bytes;
+  }
 
  private:
   static inline std::string folder;
@@ -170,6 +183,70 @@ TEST(FullDisk, CostsANumberedCheckpointRatherThanTheStateAndTheModel) {
   EXPECT_THAT(run.files_made(), testing::ElementsAre("model.safetensors", "model.state.safetensors"));
   EXPECT_TRUE(run.state_bytes() == straight.state_bytes());
   EXPECT_TRUE(run.model_bytes() == straight.model_bytes());
+}
+
+// The best model of the first validation comes before the first save.
+TEST(FullDisk, CostsTheBestModelsRatherThanTheStateAndTheModel) {
+  for (const int64_t keep : {1, 2}) {
+    ToyRun straight, run;
+    for (ToyRun* r : {&straight, &run}) {
+      r->setup.training.save_freq = {4, Frequency::updates};
+      r->setup.training.valid_freq = {1, Frequency::updates};
+      r->setup.model.dim = 64;
+      r->setup.model.feed_forward = 512;
+    }
+    straight.train_until(8);
+    run.setup.training.keep_best = keep;
+    const auto model = int64_t(straight.model_bytes().size()), state = int64_t(straight.state_bytes().size());
+    {
+      SmallDisk disk(run.files.path("."), 0);
+      disk.resize(SmallDisk::used() + model + 2 * state + model / 2);
+      disk.tell_free_space();
+      EXPECT_THAT(
+          message_of([&] { run.train_until(8); }),
+          AllOf(HasSubstr("not all output of the run was written: --keep-best"), HasSubstr("and the next save")));
+    }
+    EXPECT_THAT(run.log.text(), AllOf(HasSubstr("(update 4)"), HasSubstr("(update 8)")));
+    EXPECT_TRUE(run.model_bytes() == straight.model_bytes()) << keep;
+    for (ToyRun* r : {&straight, &run}) r->train_until(10);
+    EXPECT_THAT(run.log.text(), HasSubstr("model.state.safetensors: update 8, "));
+    EXPECT_TRUE(run.model_bytes() == straight.model_bytes()) << keep;
+  }
+}
+
+// A better one needs no more room than the file that it replaces.
+TEST(RequireSpaceBeside, CountsWhatIsReplaced) {
+  const TextFiles files;
+  const std::string model = files.path("m.safetensors"), best = files.path("m.best-bleu.safetensors");
+  const CheckpointSize size{.model = 100, .state = 300};
+  for (const auto& [path, bytes] : {std::pair(model, 100), {files.path("m.state.safetensors"), 300}, {best, 100}}) {
+    files.write(fs::path(path).filename().string(), std::string(size_t(bytes), 'x'));
+  }
+  SmallDisk disk(files.path("."), 0);
+  disk.tell_free_space();
+  disk.resize(SmallDisk::used() + 300);
+  EXPECT_EQ(message_of([&] { require_space_beside(model, size, {best}); }), "");
+  EXPECT_THAT(message_of([&] { require_space_beside(model, size, {}); }),
+              HasSubstr("it needs 1 MiB, and the next save"));
+  disk.resize(SmallDisk::used() + 99);
+  EXPECT_NE(message_of([&] { require_space_beside(model, size, {best, model, model}); }), "");
+}
+
+TEST(NumberedCheckpoints, OfAnEarlierRunAreNamed) {
+  ToyRun run;
+  run.setup.training.save_freq = {2, Frequency::updates};
+  run.setup.training.keep_last = 3;
+  run.train_until(8);
+  EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("an average of those")));
+  run.setup.training.no_reload = true;
+  run.train_until(4);
+  EXPECT_THAT(run.log.text(),
+              HasSubstr("model.update6.safetensors and 1 more files of such names are not among the last 3 of this "
+                        "run: leave them out of an average of those, or remove them"));
+  run.log.clear();
+  run.setup.training.no_reload = false;
+  run.train_until(5);
+  EXPECT_THAT(run.log.text(), HasSubstr("model.update6.safetensors and 1 more files"));
 }
 
 TEST(NumberedCheckpoints, ThatCannotBeWrittenDoNotKeepTheStateFromBeingSaved) {

@@ -48,6 +48,26 @@ struct FineTuning : testing::Test {
   ToyRun run;
 };
 
+TEST_F(FineTuning, OnShorterTextKeepsTheLengthsOfTheModelAndOfEarlierText) {
+  const TrainedLengths general = ModelFile(first()).trained();
+  ASSERT_GT(general.source, 1);
+  const auto train_on = [&](const std::string& name, int words, int64_t updates) {
+    for (const char* side : {"en", "de"}) {
+      std::string line = side == std::string("en") ? "one" : "eins";
+      for (int i = 1; i < words; ++i) line += side == std::string("en") ? " two" : " zwei";
+      std::string text;
+      for (int i = 0; i < 50; ++i) text += line + "\n";
+      run.setup.data.train_sets[side == std::string("de")] = run.files.write(name + "." + side, text);
+    }
+    run.train_until(updates);
+    return ModelFile(run.setup.training.model).trained().source;
+  };
+  EXPECT_EQ(train_on("short", 1, 2), general.source) << "of --pretrained-model";
+  const int longer = train_on("long", 20, 4);
+  EXPECT_GT(longer, general.source);
+  EXPECT_EQ(train_on("shorter", 2, 6), longer) << "of the text before";
+}
+
 TEST_F(FineTuning, BeginsWithTheWeightsOfTheModel) {
   run.setup.optimizer.exponential_smoothing = 0.01;
   run.setup.training.after = {{1, Frequency::updates}};

@@ -143,6 +143,19 @@ TEST(RateDecay, IsRememberedUntilAnotherRateIsGiven) {
   EXPECT_THAT(run.log.text(), Not(HasSubstr("--learn-rate")));
 }
 
+TEST(RateDecay, ForgetsTheMostValidationsInARowWithTheMetricThatDecides) {
+  for (const StoppingOn on : {StoppingOn::first, StoppingOn::any}) {
+    Decaying run;
+    run.setup.training.early_stopping_on = on;
+    run.setup.training.valid_metrics = {ValidMetric::chrf, ValidMetric::cross_entropy};
+    EXPECT_GE(run.train_until(8).most_stalled, 3);
+    run.setup.training.valid_max_lines = 3;  // figures of chrf alone change
+    const Progress after = run.train_until(10);
+    EXPECT_EQ(after.stalled.at("chrf"), 0);
+    EXPECT_EQ(after.most_stalled, on == StoppingOn::first ? 0 : after.stalled.at("cross-entropy"));
+  }
+}
+
 TEST(RateDecay, MayResetTheOptimizer) {
   const auto steps = [](bool resets) {
     Decaying run;

@@ -99,16 +99,32 @@ TEST(Stream, MayHaveAPartOfNoWeight) {
   EXPECT_EQ(run.train_until(no_end).skipped, 0);
 }
 
-// The scale of weights is that of each part, so that parts of small weights do not make small steps.
-TEST(Stream, HasWeightsOfItsParts) {
-  ToyRun plain, weighted;
-  for (ToyRun* run : {&plain, &weighted}) run->setup.optimizer.clip_norm = 0;
-  std::string weights;
-  for (int i = 0; i < 200; ++i) weights += i < 70 ? "1\n" : i < 140 ? "4\n" : "0.25\n";
-  in_parts(weighted).setup.data.data_weighting = {weighted.files.write("weights", weights)};
-  in_parts(plain).train_until(no_end);
-  weighted.train_until(no_end);
-  EXPECT_TRUE(plain.model_bytes() == weighted.model_bytes()) << "weights are powers of two, so nothing is rounded";
+// In weights of powers of two nothing is rounded.
+TEST(Stream, HasWeightsOfOneScaleInAllItsParts) {
+  const auto trained = [](std::array<double, 3> weights, std::vector<int64_t> stops) {
+    ToyRun run;
+    in_parts(run).setup.optimizer.clip_norm = 0;
+    std::string lines;
+    for (int i = 0; i < 200; ++i) lines += fmt::format("{}\n", weights[size_t(i / 70)]);
+    run.setup.data.data_weighting = {run.files.write("weights", lines)};
+    std::vector<double> norms;
+    run.setup.training.disp_freq = {1, Frequency::updates};
+    run.setup.training.observer = [&](const RunMoment&, const RunEvent& event) {
+      if (const auto* report = std::get_if<RunReport>(&event)) norms.push_back(report->gradient_norm);
+    };
+    for (const int64_t stop : stops) run.train_until(stop);
+    return std::pair(run.model_bytes(), norms);
+  };
+  const auto even = trained({1, 1, 1}, {no_end}), uneven = trained({1, 4, 0.25}, {no_end});
+  EXPECT_TRUE(trained({2, 8, 0.5}, {no_end}) == uneven) << "the scale of all weights does not matter";
+  EXPECT_TRUE(trained({1, 4, 0.25}, {9, 12, no_end}) == uneven) << "a run may stop in any part";
+  const size_t second_part = 7;  // about the seventh update
+  EXPECT_FALSE(even.first == uneven.first);
+  EXPECT_EQ(even.second.front(), uneven.second.front());
+  const auto largest = [&](const std::vector<double>& norms) {
+    return *std::max_element(norms.begin() + second_part, norms.end());
+  };
+  EXPECT_GT(largest(uneven.second), 2 * largest(even.second));
 }
 
 // Lines 70 to 139, the second part, are empty on one side. The others are 6 and 5 batches.
