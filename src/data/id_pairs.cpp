@@ -44,14 +44,24 @@ Batch first_batch(std::span<const IdPair> pairs, std::span<const size_t> order, 
 
 }  // namespace
 
+PairBatches::PairBatches(std::span<const IdPair> pairs, int64_t batch_words)
+    : pairs_(pairs), batch_words_(batch_words), order_(order_by_length(pairs)), rest_(order_) {}
+
+Batch PairBatches::next(std::span<const size_t>& numbers) {
+  Batch batch = first_batch(pairs_, rest_, batch_words_);
+  const auto count = size_t(batch.target.spans.sentences());
+  numbers = rest_.first(count);
+  rest_ = rest_.subspan(count);
+  return batch;
+}
+
 void for_each_batch(std::span<const IdPair> pairs, int64_t batch_words,
                     const std::function<void(const Batch&, std::span<const size_t>)>& f) {
-  const std::vector<size_t> order = order_by_length(pairs);
-  for (std::span<const size_t> rest = order; !rest.empty();) {
-    const Batch batch = first_batch(pairs, rest, batch_words);
-    const auto count = size_t(batch.target.spans.sentences());
-    f(batch, rest.first(count));
-    rest = rest.subspan(count);
+  PairBatches batches(pairs, batch_words);
+  while (!batches.at_end()) {
+    std::span<const size_t> numbers;
+    const Batch batch = batches.next(numbers);
+    f(batch, numbers);
   }
 }
 

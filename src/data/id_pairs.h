@@ -12,8 +12,26 @@ struct IdPair {
   std::vector<int32_t> source, target;
 };
 
-/// Calls f with batches, which together hold every pair once, and with the indices of their pairs. A batch has pairs of
-/// similar length, with at most `batch_words` target tokens and as many source tokens, or a single pair.
+/// Batches that together hold every pair once. A batch has pairs of similar length, with at most `batch_words` target
+/// tokens and as many source tokens, or a single pair.
+class PairBatches {
+ public:
+  /// The pairs must outlive it.
+  PairBatches(std::span<const IdPair> pairs, int64_t batch_words);
+  PairBatches(const PairBatches&) = delete;
+
+  bool at_end() const { return rest_.empty(); }
+  /// The next batch; `numbers` receives the indices of its pairs. Must not be called at the end.
+  Batch next(std::span<const size_t>& numbers);
+
+ private:
+  const std::span<const IdPair> pairs_;
+  const int64_t batch_words_;
+  const std::vector<size_t> order_;
+  std::span<const size_t> rest_;  // of order_
+};
+
+/// Calls f with all batches and the indices of their pairs.
 void for_each_batch(std::span<const IdPair> pairs, int64_t batch_words,
                     const std::function<void(const Batch& batch, std::span<const size_t> numbers)>& f);
 

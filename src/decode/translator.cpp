@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "align/model_alignment.h"
 #include "backend/backend.h"
 #include "base/grouped.h"
 #include "base/log.h"
@@ -214,16 +213,39 @@ bool Translator::cancel(Ticket ticket) {
 
 void Translator::step(int most) {
   searches_.step(most);
+  align_ended();
   std::vector<std::unique_ptr<Pending>> finished;  // their callbacks may submit and cancel requests
   for (auto at = requests_.begin(); at != requests_.end();) {
-    const bool done = at->second->text.unfinished == 0;
+    const Text& text = at->second->text;
+    const bool done = text.unfinished == 0 && (text.error || is_aligned(text));
     if (done) finished.push_back(std::move(at->second));
     at = done ? requests_.erase(at) : std::next(at);
   }
   for (auto& p : finished) answer(*p);
 }
 
-// Computing the alignment may fail although the search did not.
+// Aligns a batch of one request after the other: many hypotheses of long sentences take much longer than a step, which
+// the requests beside them would have to wait for. Aligning may fail although the search did not.
+void Translator::align_ended() {
+  const int64_t most = options_.tokens_in_flight(first_.cx->backend);
+  const auto is_due = [](const auto& request) {
+    const Text& text = request.second->text;
+    return text.unfinished == 0 && !text.error && !is_aligned(text);
+  };
+  for (int64_t tokens = 0; tokens < most;) {
+    auto next = std::find_if(requests_.upper_bound(last_aligned_), requests_.end(), is_due);
+    if (next == requests_.end()) next = std::ranges::find_if(requests_, is_due);
+    if (next == requests_.end()) return;
+    last_aligned_ = next->first;
+    Text& text = next->second->text;
+    try {
+      tokens += align_batch(text);
+    } catch (const std::exception&) {
+      text.error = std::current_exception();
+    }
+  }
+}
+
 void Translator::answer(Pending& request) {
   std::vector<Translation> found;
   std::exception_ptr error = request.text.error;

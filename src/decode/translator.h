@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "align/model_alignment.h"
 #include "base/line_reader.h"
 #include "base/line_writer.h"
 #include "decode/lexicons.h"
@@ -85,7 +86,9 @@ class Translator {
   bool has_room() { return searches_.next().has_room(); }
   /// Whether so few requests wait that more of them would improve throughput.
   bool wants_more() { return searches_.wants_more(); }
-  /// Extends all translations by one or more tokens, as Searches does, and answers the requests that are done.
+  /// Extends all translations by one or more tokens, as Searches does, then aligns some hypotheses of requests that
+  /// want alignments and whose search has ended: about as many tokens as are in flight in a search. Answers the
+  /// requests that are done.
   void step(int most = Searches::steps_at_once);
 
   /// Number of lines so far that are longer than any training sentence of a model.
@@ -94,6 +97,10 @@ class Translator {
   int64_t lacking() const { return lacking_; }
 
  private:
+  struct Aligned {  // a hypothesis
+    LineAlignment alignment;
+    std::vector<Link> links;  // of a request
+  };
   struct Text {  // a line, a segment of one, or a request
     bool more = false;
     uint64_t line = 0;
@@ -104,6 +111,8 @@ class Translator {
     std::vector<std::vector<Hypothesis>> found;  // for each
     std::vector<std::vector<int32_t>> sources;   // of each, if alignments are requested
     std::vector<ByteRange> ranges;               // of all source tokens in a request's text, likewise
+    std::vector<std::vector<Aligned>> aligned;   // hypotheses of sentences, of which the last may be unfinished:
+    std::unique_ptr<PairAlignments> aligning;    // what is left of it; null: it is finished
     std::vector<Phrases> phrases;                // of each sentence, if one has any
     bool lacks = false;                          // a required phrase
     std::exception_ptr error;                    // if a sentence has failed
@@ -154,11 +163,14 @@ class Translator {
   void warn_of_lack(uint64_t line);
   bool write_finished(const Flow& flow);
   int64_t lines_at_once() const;
+  void align_ended();
   void answer(Pending& request);
   std::vector<Translation> best(Text text);
   std::vector<Link> links(const Text& text, size_t sentence, const Hypothesis& hypothesis,
                           const Alignment& alignment) const;
-  std::vector<Alignment> align(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses);
+  static bool is_aligned(const Text& text) { return text.aligned.size() == text.sources.size() && !text.aligning; }
+  std::vector<IdPair> pairs_of(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses) const;
+  int64_t align_batch(Text& text);
 
   const Vocabularies& vocabularies_;
   const TranslateOptions options_;
@@ -172,7 +184,7 @@ class Translator {
   Searches searches_;
   std::deque<Text> texts_;  // read but not yet written
   std::map<Ticket, std::unique_ptr<Pending>> requests_;
-  Ticket last_ticket_ = 0;
+  Ticket last_ticket_ = 0, last_aligned_ = 0;
   uint64_t line_ = 0, segment_ = 0;  // of the next text in this run
   std::vector<int32_t> tags_;        // with which the line of the next text began
   const int longest_source_;         // that all models were trained on; 0: unknown

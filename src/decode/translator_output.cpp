@@ -1,30 +1,57 @@
 #include <algorithm>
 
-#include "align/model_alignment.h"
 #include "decode/translator.h"
 
 // What a translator makes of the hypotheses that it has found.
 namespace dragoman {
 
 std::vector<Translation> Translator::best(Text text) {
+  while (!is_aligned(text)) align_batch(text);
   const size_t members = models_ > 1 ? models_ : 0;
   std::vector<Translation> line;
   for (size_t i = 0; i < text.found.size(); ++i) {
-    std::vector<Alignment> alignments;
-    if (!text.sources.empty()) alignments = align(text.sources[i], text.found[i]);
-    std::vector<std::vector<Link>> links;
-    if (!text.ranges.empty())
-      for (size_t rank = 0; rank < alignments.size(); ++rank)
-        links.push_back(this->links(text, i, text.found[i][rank], alignments[rank]));
     auto translations = translations_of(vocabularies_.target, std::move(text.found[i]));
     for (Translation& t : translations) t.by_model.resize(members);  // one without tokens has none
-    for (size_t rank = 0; rank < links.size(); ++rank) translations[rank].links = std::move(links[rank]);
-    for (size_t rank = 0; rank < alignments.size(); ++rank)
-      translations[rank].alignment = LineAlignment(std::move(alignments[rank]), text.alignment);
+    for (size_t rank = 0; !text.aligned.empty() && rank < translations.size(); ++rank) {
+      translations[rank].alignment = std::move(text.aligned[i][rank].alignment);
+      translations[rank].links = std::move(text.aligned[i][rank].links);
+    }
     append(line, std::move(translations));
   }
   if (line.empty()) line.emplace_back().by_model.resize(members);
   return line;
+}
+
+// Aligns one batch of the hypotheses of a sentence; returns its tokens. Uses a forced pass over the hypotheses, because
+// decoding keeps no attention weights. Their matrices are large, so none outlives its batch unless it is wanted.
+int64_t Translator::align_batch(Text& text) {
+  if (!text.aligning) {
+    const size_t next = text.aligned.size();
+    text.aligning = std::make_unique<PairAlignments>(pairs_of(text.sources[next], text.found[next]),
+                                                     options_.tokens_in_flight(first_.cx->backend));
+    text.aligned.emplace_back(text.found[next].size());
+  }
+  const size_t sentence = text.aligned.size() - 1;
+  const auto given = int64_t(frames_of(first_.model->config()).target.before.size());
+  const int64_t tokens = text.aligning->next(*first_.cx, *first_.model, [&](size_t rank, Alignment alignment) {
+    drop_targets(alignment, given);
+    Aligned& aligned = text.aligned.back()[rank];
+    if (!text.ranges.empty()) aligned.links = links(text, sentence, text.found[sentence][rank], alignment);
+    aligned.alignment = LineAlignment(std::move(alignment), text.alignment);
+  });
+  if (text.aligning->at_end()) text.aligning.reset();
+  return tokens;
+}
+
+std::vector<IdPair> Translator::pairs_of(const std::vector<int32_t>& source,
+                                         std::span<const Hypothesis> hypotheses) const {
+  const SentenceFrames frames = frames_of(first_.model->config());
+  std::vector<IdPair> pairs;
+  for (const Hypothesis& h : hypotheses) {
+    IdPair& pair = pairs.emplace_back(frames.source.around(source), frames.target.around(h.ids));
+    if (h.length == int(h.ids.size())) pair.target.pop_back();  // it reached the length limit
+  }
+  return pairs;
 }
 
 // Links each target token to the source token with the largest attention weight, and each source token that is left to
@@ -53,19 +80,6 @@ std::vector<Link> Translator::links(const Text& text, size_t sentence, const Hyp
     if (!linked[s] && sources[s].size() > 0 && best[s].second != SIZE_MAX)
       links.push_back({sources[s], ranges[best[s].second], true});
   return links;
-}
-
-// Uses a forced pass over the hypotheses, because decoding keeps no attention weights.
-std::vector<Alignment> Translator::align(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses) {
-  const SentenceFrames frames = frames_of(first_.model->config());
-  std::vector<IdPair> pairs;
-  for (const Hypothesis& h : hypotheses) {
-    IdPair& pair = pairs.emplace_back(frames.source.around(source), frames.target.around(h.ids));
-    if (h.length == int(h.ids.size())) pair.target.pop_back();  // it reached the length limit
-  }
-  auto alignments = dragoman::align(*first_.cx, *first_.model, pairs, options_.tokens_in_flight(first_.cx->backend));
-  for (Alignment& alignment : alignments) drop_targets(alignment, int64_t(frames.target.before.size()));
-  return alignments;
 }
 
 }  // namespace dragoman

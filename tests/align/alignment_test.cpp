@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "tests/align/aligned.h"
 #include "tests/special_ids.h"
 #include "tests/toy_model.h"
 
@@ -91,7 +92,7 @@ class Alignments : public testing::Test {
   }
   std::vector<Alignment> of(std::span<const IdPair> pairs, int64_t words = 4096) {
     Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed};
-    return align(cx, *model, pairs, words);
+    return aligned(cx, *model, {pairs.begin(), pairs.end()}, words);
   }
 
   Arena arena;
