@@ -181,7 +181,8 @@ Translator::Ticket Translator::submit(TextRequest request, Done done, Failed fai
   }
   auto sentences =
       segments_of(source, ids_of(vocabularies_.target, request.prefix), std::move(phrases), request.line, 0);
-  require_terms(terms_of(request), request.text, adds_tags, sentences);
+  const size_t tags = adds_tags ? 0 : leading_tags(vocabularies_.source, source).size();  // in the text
+  require_terms(terms_of(request, tags), request.text, adds_tags, sentences);
   if (request.avoid) request.constraints.push_back(std::move(request.avoid));
   for (Sentence& sentence : sentences) sentence.constraints = request.constraints;
   Text text{.search = std::make_shared<const SearchOptions>(request.search),

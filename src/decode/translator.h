@@ -150,7 +150,9 @@ class Translator {
   std::vector<Glossary::Found> require_terms(std::span<const Glossary::Found> terms, std::string_view text,
                                              bool adds_tags, std::span<Sentence> sentences) const;
   Phrase phrase(std::string_view text) const;
-  std::vector<Glossary::Found> terms_of(const TextRequest& request) const;
+  std::vector<Glossary::Found> terms_of(const TextRequest& request, size_t tags) const;
+  std::vector<Glossary::Found> behind_tags(std::vector<Glossary::Found> terms, std::string_view text,
+                                           size_t tags) const;
   bool begin_with(const std::vector<int32_t>& tags, std::vector<int32_t>& source) const;
   std::vector<ByteRange> ranges_of(std::string_view text, std::span<const Sentence> sentences, bool adds_tags) const;
   std::vector<int32_t> ids_of(const Vocabulary& vocabulary, std::string_view text) const;

@@ -53,7 +53,8 @@ void Translator::encode_chunk(Chunk& chunk) const {
   chunk.phrases.ordered = options_.constraints == LineConstraints::ordered;
   while (has_phrases && !fields.rest().empty())
     if (Phrase found = phrase(fields.next()); !found.empty()) chunk.phrases.all.push_back(std::move(found));
-  if (glossary_) chunk.terms = glossary_->find(source);
+  if (glossary_)
+    chunk.terms = behind_tags(glossary_->find(source), source, leading_tags(vocabularies_.source, chunk.source).size());
   chunk.text.resize(source.size());
 }
 
@@ -84,9 +85,19 @@ std::vector<Sentence> Translator::segments_of(const std::vector<int32_t>& source
   return sentences;
 }
 
-std::vector<Glossary::Found> Translator::terms_of(const TextRequest& request) const {
-  if (request.glossary) return request.glossary->find(request.text, glossary_);
-  return glossary_ ? glossary_->find(request.text) : std::vector<Glossary::Found>();
+std::vector<Glossary::Found> Translator::terms_of(const TextRequest& request, size_t tags) const {
+  if (request.glossary) return behind_tags(request.glossary->find(request.text, glossary_), request.text, tags);
+  if (!glossary_) return {};
+  return behind_tags(glossary_->find(request.text), request.text, tags);
+}
+
+// The terms without those in the first tokens of the text, which are tags: "por" in >>por<< is no word of it.
+std::vector<Glossary::Found> Translator::behind_tags(std::vector<Glossary::Found> terms, std::string_view text,
+                                                     size_t tags) const {
+  if (terms.empty() || tags == 0) return terms;
+  const size_t end = end_of(vocabularies_.source.encode_with_offsets(text).ranges, tags);
+  std::erase_if(terms, [&](const Glossary::Found& term) { return term.begin < end; });
+  return terms;
 }
 
 // The segment of a term is the one with its first token. A text that repeats terms would take time and memory without

@@ -75,6 +75,26 @@ TEST_F(NamedLanguage, MayBeThatOfARequestIfTheTextNamesNone) {
   EXPECT_EQ(answer({.text = "", .language = ">>fra<<"}).text, "");
 }
 
+// "fra" in >>fra<< and "2fr" in <2fr> are no words of the line.
+TEST_F(NamedLanguage, ContainsNoTermsOfAGlossary) {
+  const std::map<std::string, std::string> terms = {{"fra", "book"}, {"2fr", "house"}};
+  const auto glossary = std::make_shared<const Glossary>(terms, vocabularies->target);
+  const TranslatingModel model{&tiny.cx, tiny.model.get()};
+  Translator with_terms({&model, 1}, *vocabularies, TranslateOptions{.max_length = 3}, search,
+                        {.glossary = glossary.get()});
+  for (const std::string line : {">>fra<< a red", "▁ <2fr> a", ">>fra<< a red house the", "▁ <2fr> a red"}) {
+    EXPECT_EQ(with_terms.translate({&line, 1})[0], translated(line));
+    EXPECT_EQ(answer({.text = line, .glossary = glossary}).text, translated(line));
+  }
+  for (const std::string line : {">>fra<< fra", "fra a", "▁ <2fr> fra", ">>fra<< 2fr a"}) {
+    const char* const word = line.find("2fr a") != std::string::npos ? "house" : "book";
+    EXPECT_THAT(with_terms.translate({&line, 1})[0], testing::HasSubstr(word)) << line;
+    EXPECT_THAT(answer({.text = line, .glossary = glossary}).text, testing::HasSubstr(word)) << line;
+  }
+  const Translation told = answer({.text = "fra a", .glossary = glossary, .language = ">>fra<<"});
+  EXPECT_THAT(told.text, testing::HasSubstr("book")) << "the tag is not in the text";
+}
+
 class LinksAfterALanguage : public NamedLanguage, public testing::WithParamInterface<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Named, LinksAfterALanguage, testing::Values(">>fra<< a red ", "▁ <2fr> a "));
 
