@@ -340,6 +340,14 @@ void Translator::warn_of_prefix(const std::vector<int32_t>& prefix) {
               grouped(int64_t(line_) + 1), found);
 }
 
+void Translator::warn_of_unknown_prefix() {
+  if (std::exchange(warned_of_unknown_prefix_, true)) return;
+  log_warning(
+      "the prefix of line {} (--force-decode) has pieces that the vocabulary lacks: its translation has ⁇ in their "
+      "place",
+      grouped(int64_t(line_) + 1));
+}
+
 void Translator::warn_of_lack(uint64_t line) {
   if (lacking_++ > 0) return;
   log_warning(

@@ -162,6 +162,7 @@ class Translator {
   void warn_of_terms(std::span<const Glossary::Found> left_out);
   void warn_of_phrases();
   void warn_of_prefix(const std::vector<int32_t>& prefix);
+  void warn_of_unknown_prefix();
   void warn_of_lack(uint64_t line);
   bool write_finished(const Flow& flow);
   int64_t lines_at_once() const;
@@ -187,15 +188,16 @@ class Translator {
   std::deque<Text> texts_;  // read but not yet written
   std::map<Ticket, std::unique_ptr<Pending>> requests_;
   Ticket last_ticket_ = 0, last_aligned_ = 0;
-  uint64_t line_ = 0, segment_ = 0;  // of the next text in this run
-  std::vector<int32_t> tags_;        // with which the line of the next text began
-  const int longest_source_;         // that all models were trained on; 0: unknown
-  int64_t beyond_training_ = 0;      // lines with longer sentences
-  int64_t lacking_ = 0;              // lines without all required phrases
-  bool warned_ = false;              // of a line split into segments
-  bool warned_of_terms_ = false;     // of terms that were left out
-  bool warned_of_phrases_ = false;   // of phrases of a line split into segments
-  bool warned_of_prefix_ = false;    // that contains a phrase to avoid
+  uint64_t line_ = 0, segment_ = 0;        // of the next text in this run
+  std::vector<int32_t> tags_;              // with which the line of the next text began
+  const int longest_source_;               // that all models were trained on; 0: unknown
+  int64_t beyond_training_ = 0;            // lines with longer sentences
+  int64_t lacking_ = 0;                    // lines without all required phrases
+  bool warned_ = false;                    // of a line split into segments
+  bool warned_of_terms_ = false;           // of terms that were left out
+  bool warned_of_phrases_ = false;         // of phrases of a line split into segments
+  bool warned_of_prefix_ = false;          // that contains a phrase to avoid
+  bool warned_of_unknown_prefix_ = false;  // with pieces that the vocabulary lacks
 };
 
 }  // namespace dragoman

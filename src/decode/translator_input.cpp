@@ -64,6 +64,7 @@ std::vector<Sentence> Translator::sentences_of(Chunk chunk) {
   const bool adds_tags = begin_with(tags_, ids);
   const bool has_phrases = !chunk.phrases.empty();
   warn_of_prefix(chunk.prefix);
+  if (std::ranges::find(chunk.prefix, vocabularies_.target.unk()) != chunk.prefix.end()) warn_of_unknown_prefix();
   auto sentences = segments_of(ids, std::move(chunk.prefix), std::move(chunk.phrases), line_, segment_);
   warn_of_terms(require_terms(chunk.terms, chunk.text, adds_tags, sentences));
   if (sentences.size() > 1) warn_of_segments(ids.size());

@@ -277,6 +277,14 @@ class Options(WithModels):
         begun = [f"{line}\t{best.split()[0]}" for line, best in zip(self.lines, free)]
         self.assertEqual(self.translate(begun, "--force-decode", "-b", "1"), self.translate(self.lines, "-b", "1"))
 
+    def test_a_prefix_that_the_vocabulary_lacks_is_named_once(self):
+        text = "▁the\t▁das\n▁the\t▁no-piece\n▁the\t▁no-piece\n"
+        done = self.call("translate -m a.safetensors --no-spm-encode --force-decode", text=text)
+        self.assertEqual((done.returncode, done.stdout.count(b"\n")), (0, 3), done.stderr)
+        said = done.stderr.decode()
+        self.assertEqual(said.count("has pieces that the vocabulary lacks"), 1, said)
+        self.assertIn("the prefix of line 2 (--force-decode)", said)
+
     def test_pieces_in_a_row_come_once(self):
         options = ["--min-length", "30", "--no-spm-encode", "--n-best", "1"]
         sources = [" ".join(p) for p in self.pieces(self.lines[:9])]
