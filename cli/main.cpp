@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_error.h"
 #include "cli/command.h"
 #include "cli/man.h"
 #include "cli/ranks.h"
@@ -91,8 +92,7 @@ int main(int argc, char** argv) {
     dragoman::report(error.what(), error.hint());
     return 2;
   } catch (const std::filesystem::filesystem_error& error) {
-    dragoman::report(fmt::format("{}: cannot be opened: {}", error.path1().string(), error.code().message()),
-                     "ls -ld shows its permissions and those of its folders; a name has 255 bytes at most");
+    dragoman::report(dragoman::error_of(error).what(), dragoman::error_of(error).hint());
     return 2;
   } catch (const std::exception& error) {
     dragoman::report(error.what(), "this should not happen; please report it with the command");

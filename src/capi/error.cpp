@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "base/file_error.h"
+
 namespace dragoman {
 
 Failure failure_of(const std::exception_ptr& exception) {
@@ -9,6 +11,8 @@ Failure failure_of(const std::exception_ptr& exception) {
     std::rethrow_exception(exception);
   } catch (const Error& e) {
     return {DRAGOMAN_ERROR, {e.what(), e.hint()}};
+  } catch (const std::filesystem::filesystem_error& e) {
+    return {DRAGOMAN_ERROR, {error_of(e).what(), error_of(e).hint()}};
   } catch (const std::bad_alloc&) {
     return {DRAGOMAN_OUT_OF_MEMORY, {"out of memory", "translate shorter texts, or fewer at once"}};
   } catch (const std::exception& e) {

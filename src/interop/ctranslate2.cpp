@@ -158,6 +158,8 @@ void CTranslate2Mapping::sizes() {
   };
   c_.dim = rows("encoder/layer_0/self_attention/linear_1/weight");
   c_.encoder_layers = layers("encoder"), c_.decoder_layers = layers("decoder");
+  for (const char* side : {"encoder", "decoder"})
+    require(whole_number(side, "num_heads", 8) >= 1, "{}: {}/num_heads is 0, expected at least 1", bin_.path, side);
   c_.heads = whole_number("encoder", "num_heads", 8);
   if (const int heads = whole_number("decoder", "num_heads", 8); heads != c_.heads) c_.decoder_heads = heads;
   c_.feed_forward = rows("encoder/layer_0/ffn/linear_0/weight");

@@ -103,6 +103,8 @@ void set_sizes(ModelConfig& m, const PickleFields& o) {
             o.number(other, m.dim), m.dim);
   m.encoder_layers = o.number("encoder_layers", 6);
   m.decoder_layers = o.number("decoder_layers", 6);
+  for (const char* size : {"encoder_attention_heads", "decoder_attention_heads", "decoder_ffn_embed_dim"})
+    require(o.number(size, 8) >= 1, "{}: {} is {}, expected at least 1", o.where(), size, o.number(size, 8));
   m.heads = o.number("encoder_attention_heads", 8);
   m.feed_forward = o.number("encoder_ffn_embed_dim", 2048);
   if (const int heads = o.number("decoder_attention_heads", 8); heads != m.heads) m.decoder_heads = heads;

@@ -18,7 +18,10 @@ FileSet FileSet::of_archive(const ZipFile& archive, const std::string& prefix) {
 std::string FileSet::path_of(const std::string& name) const { return path_ + (path_.ends_with('/') ? "" : "/") + name; }
 
 bool FileSet::has(const std::string& name) const {
-  if (!archive_) return fs::is_regular_file(fs::path(path_) / name);
+  if (!archive_) {
+    const fs::path path = fs::path(path_) / name;
+    return fs::is_regular_file(path) || (fs::is_symlink(path) && !fs::exists(path));
+  }
   return std::ranges::find(archive_->entries(), prefix_ + name, &ZipFile::Entry::name) != archive_->entries().end();
 }
 

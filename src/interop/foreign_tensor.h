@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct ForeignTensor {
   std::string name;
   DType dtype = DType::f32;
   std::vector<int64_t> shape;
-  float scale = 1;                                      // of I8: value = scale · integer
+  std::optional<float> scale = {};                      // of I8: value = scale · integer
   std::function<std::vector<float>()> row_scales = {};  // of I8, instead of `scale`: one scale per row
   bool transposed = false;  // the matrix is stored transposed, unlike in the program's other files
   /// Row-major, little-endian. Keeps the file open. Error if it cannot be read.

@@ -22,14 +22,21 @@ Activation activation_of(const JsonObject& c) {
               "swish, silu, relu, gelu, gelu_new and quick_gelu are supported");
 }
 
+// 0 would mean "as in the encoder" in a ModelConfig.
+int at_least_1(const JsonObject& c, const char* key) {
+  const int number = c.number(key);
+  require(number >= 1, "{}: {} is {}, expected at least 1", c.path(), key, number);
+  return number;
+}
+
 void set_sizes(ModelConfig& m, const JsonObject& c) {
   m.dim = c.number("d_model");
   m.encoder_layers = c.number("encoder_layers");
   m.decoder_layers = c.number("decoder_layers");
-  m.heads = c.number("encoder_attention_heads");
+  m.heads = at_least_1(c, "encoder_attention_heads");
   m.feed_forward = c.number("encoder_ffn_dim");
-  if (const int heads = c.number("decoder_attention_heads"); heads != m.heads) m.decoder_heads = heads;
-  if (const int inner = c.number("decoder_ffn_dim"); inner != m.feed_forward) m.decoder_feed_forward = inner;
+  if (const int heads = at_least_1(c, "decoder_attention_heads"); heads != m.heads) m.decoder_heads = heads;
+  if (const int inner = at_least_1(c, "decoder_ffn_dim"); inner != m.feed_forward) m.decoder_feed_forward = inner;
   m.source_vocabulary = c.number("vocab_size");
   m.target_vocabulary = c.get("decoder_vocab_size", m.source_vocabulary);
 }
@@ -54,7 +61,10 @@ void set_marian(ModelConfig& m, const JsonObject& c) {
 void set_m2m100(ModelConfig& m, const JsonObject& c) {
   m.norm = NormPlacement::pre;
   m.position_spacing = PositionSpacing::tensor2tensor;
-  m.first_position = c.get("pad_token_id", 1) + 1;
+  const int pad = c.get("pad_token_id", 1);
+  require(pad < m.source_vocabulary, "{}: pad_token_id is {}, expected less than vocab_size, {}", c.path(), pad,
+          m.source_vocabulary);
+  m.first_position = pad + 1;
 }
 
 void set_mbart(ModelConfig& m, const JsonObject& c) {

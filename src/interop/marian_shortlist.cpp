@@ -79,6 +79,7 @@ std::vector<int32_t> begins_of(std::span<const std::byte> data, const ShortlistH
 }
 
 std::vector<int32_t> pieces_of(std::span<const std::byte> data, const Vocabulary& target, const std::string& path) {
+  if (data.empty()) return {};  // the first pieces may suffice
   std::vector<uint32_t> ids(data.size() / sizeof(uint32_t));
   std::memcpy(ids.data(), data.data(), data.size());
   const auto wrong = std::ranges::find_if(ids, [&](uint32_t id) { return id >= uint32_t(target.size()); });

@@ -31,6 +31,32 @@ std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenO
   return read_huggingface(path);
 }
 
+// For what people name in place of the folder or the file that is the model.
+void refuse_other_levels(const std::string& path) {
+  if (std::filesystem::is_directory(path))
+    throw Error(path + " is a folder without a model that dragoman reads",
+                "looked for config.json with a model_type (Hugging Face), model.bin (CTranslate2, Argos Translate) and "
+                "decoder.yml (Marian) in it; give the file of a model of dragoman, Marian, fairseq or OpenNMT-py");
+  if (path.ends_with(".onnx"))
+    throw Error(path + " is an ONNX model, which dragoman writes but does not read",
+                "give the model that it was made from");
+}
+
+ModelFile read_own(const std::string& path) {
+  refuse_other_levels(path);
+  const std::filesystem::path file = path, folder = file.parent_path();
+  try {
+    return ModelFile(path);
+  } catch (const Error& error) {
+    const std::string name = file.filename();
+    const bool part =
+        name == "model.safetensors" || name == "pytorch_model.bin" || name == "model.bin" || name == "config.json";
+    if (!part || !std::filesystem::exists(folder / "config.json")) throw;
+    throw Error(error.what(), fmt::format("if it is part of another program's model, give the folder: {}",
+                                          folder.empty() ? "." : folder.string()));
+  }
+}
+
 }  // namespace
 
 std::optional<ConvertedModel> read_foreign_model(const std::string& path, const OpenOptions& options) {
@@ -49,7 +75,7 @@ ModelFile open_model(const std::string& path, const OpenOptions& options) {
     return ModelFile::in_memory(path, foreign->config, foreign->vocabularies, std::move(foreign->weights));
   }
   if (!options.vocabs.empty()) log_warning("--vocabs is ignored: {} contains its vocabularies", path);
-  ModelFile file(path);
+  ModelFile file = read_own(path);
   ModelConfig config = file.config();
   set_languages(config, file.vocabularies(), options.languages, path);
   file.set_generation(config.generation);

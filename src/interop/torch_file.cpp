@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -177,9 +178,8 @@ TorchFile::Content TorchFile::read_zip(const std::string& path) {
     }
     if (!entry.name.starts_with(*folder + "data/")) continue;
     const auto read = [zip, name = entry.name](uint64_t begin, uint64_t end) {
-      Bytes bytes = zip.read(name, end);
-      bytes.erase(bytes.begin(), bytes.begin() + int64_t(begin));
-      return bytes;
+      const auto stored = zip.stored(name);
+      return Bytes(stored.begin() + int64_t(begin), stored.begin() + int64_t(end));
     };
     content.storages[entry.name.substr(folder->size() + std::strlen("data/"))] = {entry.bytes, read};
   }
@@ -260,9 +260,11 @@ std::vector<ForeignTensor> state_dict_tensors(const TorchFile& file, const Pickl
   const auto* dict = value.as<PickleDict>();
   require(dict != nullptr, "{} holds {}, expected a dict of tensors", what, description_of(value));
   std::vector<ForeignTensor> tensors;
+  std::set<std::string_view> names;
   for (const auto& [key, tensor] : dict->items) {
     const auto* name = key->as<std::string>();
     require(name != nullptr, "{} has {} as the name of a tensor", what, description_of(*key));
+    require(names.insert(*name).second, "{} has two tensors named {}", what, *name);
     tensors.push_back(file.tensor_of(*tensor, *name));
   }
   return tensors;

@@ -36,7 +36,7 @@ bool floats(DType type) { return type == DType::f64 || type == DType::f32 || is_
 WeightMapping::WeightMapping(std::string path, std::vector<ForeignTensor> tensors) : path_(std::move(path)) {
   for (ForeignTensor& tensor : tensors) {
     const std::string name = tensor.name;
-    tensors_.emplace(name, std::move(tensor));
+    require(tensors_.emplace(name, std::move(tensor)).second, "{} has two tensors named {}", path_, name);
   }
 }
 
@@ -47,7 +47,9 @@ const ForeignTensor& WeightMapping::get(const std::string& name) const {
 }
 
 void WeightMapping::add_scales(const std::string& ours, int64_t rows, const ForeignTensor& theirs) {
-  std::function<Bytes()> make = [rows, scale = theirs.scale] { return repeated(scale, rows); };
+  require(theirs.scale || theirs.row_scales, "{}: {} is of type {} without scales, expected a floating-point matrix",
+          path_, theirs.name, theirs.dtype);
+  std::function<Bytes()> make = [rows, scale = theirs.scale.value_or(0)] { return repeated(scale, rows); };
   if (theirs.row_scales) make = [scales = theirs.row_scales] { return bytes_of(scales()); };
   add({.name = scale_name(ours), .dtype = DType::f32, .shape = {rows}, .make = std::move(make)});
 }

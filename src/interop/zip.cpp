@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <unzip.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -24,24 +25,38 @@ uint64_t most_parsed(uint64_t compressed) {
   return std::max(compressed, std::min(16 * MiB, MiB + 50 * compressed));
 }
 
+uLong crc32_of(std::span<const std::byte> bytes) {
+  uLong sum = crc32(0, nullptr, 0);
+  constexpr size_t block = 1 << 24;
+  for (size_t from = 0; from < bytes.size(); from += block) {
+    const auto part = bytes.subspan(from, std::min(block, bytes.size() - from));
+    sum = crc32(sum, reinterpret_cast<const Bytef*>(part.data()), uInt(part.size()));
+    MappedFile::let_go(part);
+  }
+  return sum;
+}
+
 }  // namespace
 
 struct ZipFile::Archive {
   std::string path;
+  MappedFile file;
   unzFile zip = nullptr;
   std::vector<Entry> entries;
-  std::vector<unz64_file_pos> positions;            // of the entries
-  std::unordered_map<std::string, size_t> indices;  // of the first entry of each name
+  std::vector<unz64_file_pos> positions;                          // of the entries
+  std::unordered_map<std::string, size_t> indices;                // of the entries
+  std::unordered_map<size_t, std::span<const std::byte>> stored;  // of the entries that were verified
   std::mutex mutex;
 
+  // Throws, with the reason, if the file cannot be read.
+  explicit Archive(const std::string& of_archive) : path(of_archive), file(of_archive) {}
+  Archive(const Archive&) = delete;
   ~Archive() {
     if (zip) unzClose(zip);
   }
 };
 
-ZipFile::ZipFile(const std::string& path) : archive_(std::make_shared<Archive>()) {
-  archive_->path = path;
-  const MappedFile readable(path);  // throws, with the reason, if the file cannot be read
+ZipFile::ZipFile(const std::string& path) : archive_(std::make_shared<Archive>(path)) {
   archive_->zip = unzOpen64(path.c_str());
   require(archive_->zip != nullptr, "{} is not a readable zip archive, or is truncated", path);
   unz_global_info64 all;
@@ -55,11 +70,12 @@ ZipFile::ZipFile(const std::string& path) : archive_(std::make_shared<Archive>()
                                                nullptr, 0) == UNZ_OK &&
                        unzGetFilePos64(archive_->zip, &position) == UNZ_OK;
     require(known, "{}: entry {} of the archive is damaged", path, i);
-    require(status.compressed_size <= readable.size() &&
+    require(status.compressed_size <= archive_->file.size() &&
                 status.uncompressed_size <= (status.compressed_size + 1) * most_expansion,
             "{}: {} claims to have {} bytes, decompressed from {}", path, name.data(), status.uncompressed_size,
             status.compressed_size);
-    archive_->indices.emplace(name.data(), archive_->entries.size());
+    require(archive_->indices.emplace(name.data(), archive_->entries.size()).second,
+            "{}: the archive has two entries named {}", path, name.data());
     archive_->entries.push_back({name.data(), status.uncompressed_size, status.compressed_size});
     archive_->positions.push_back(position);
   }
@@ -102,6 +118,30 @@ std::vector<std::byte> ZipFile::read(const std::string& name, uint64_t most) con
   require(done == bytes.size() && whole, "{}: {} is damaged: {} of {} bytes can be read", path(), name, done,
           bytes.size());
   return bytes;
+}
+
+// Reading a part of an entry through minizip would read all of it up to there.
+std::span<const std::byte> ZipFile::stored(const std::string& name) const {
+  const size_t index = index_of(name);
+  const Entry& entry = archive_->entries[index];
+  const std::lock_guard lock(archive_->mutex);
+  if (const auto known = archive_->stored.find(index); known != archive_->stored.end()) return known->second;
+  unz64_file_pos position = archive_->positions[index];
+  unz_file_info64 status;
+  require(unzGoToFilePos64(archive_->zip, &position) == UNZ_OK &&
+              unzGetCurrentFileInfo64(archive_->zip, &status, nullptr, 0, nullptr, 0, nullptr, 0) == UNZ_OK,
+          "{}: {} cannot be read", path(), name);
+  if (status.compression_method != 0)
+    throw Error(fmt::format("{}: {} is compressed, expected it as torch.save writes it", path(), name),
+                "pack the archive anew without compression (zip -0)");
+  require(unzOpenCurrentFile(archive_->zip) == UNZ_OK, "{}: {} cannot be read", path(), name);
+  const uint64_t begin = unzGetCurrentFileZStreamPos64(archive_->zip), most = archive_->file.size();
+  unzCloseCurrentFile(archive_->zip);
+  require(entry.bytes == entry.compressed && begin <= most && entry.bytes <= most - begin, "{}: {} is damaged", path(),
+          name);
+  const std::span<const std::byte> bytes = archive_->file.bytes().subspan(begin, entry.bytes);
+  require(crc32_of(bytes) == status.crc, "{}: {} is damaged: its checksum is wrong", path(), name);
+  return archive_->stored[index] = bytes;
 }
 
 }  // namespace dragoman

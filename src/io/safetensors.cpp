@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "base/file_kind.h"
 #include "base/json_text.h"
@@ -69,7 +70,15 @@ std::string_view header_text(const std::string& path, std::span<const std::byte>
 json parse_header(const std::string& path, std::string_view text) {
   // The format requires the brace; the parser would take a NUL as the end.
   const bool plausible = text.starts_with('{') && text.find('\0') == text.npos;
-  json header = plausible ? parse_json(text) : json(json::value_t::discarded);
+  std::set<std::string> names;
+  std::string twice;
+  const auto note = [&](int depth, json::parse_event_t event, const json& key) {
+    if (event == json::parse_event_t::key && depth == 1 && !names.insert(key.get<std::string>()).second)
+      twice = key.get<std::string>();
+    return true;
+  };
+  json header = plausible && !nests_too_deep(text) ? json::parse(text, note, false) : json(json::value_t::discarded);
+  if (!twice.empty()) damaged(path, "has two tensors named {}", twice);
   if (!header.is_object()) damaged(path, "has a header of {} bytes that is not a JSON object", text.size());
   return header;
 }

@@ -1,5 +1,6 @@
 #include "score/pair_scorer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "backend/registry.h"
@@ -26,6 +27,13 @@ void require_short(std::span<const IdPair> pairs, const SentenceFrames& frames, 
                                 side_of(origin, origin.lines_before + int64_t(i) + 1, side == 0),
                                 grouped(int64_t(pieces)), max_length),
                     "split it, or raise --max-length if there is enough memory");
+}
+
+void require_numbers(std::span<const float> log_probs, int64_t number, const LinesOrigin& origin) {
+  if (std::ranges::none_of(log_probs, [](float x) { return std::isnan(x); })) return;
+  throw Error(fmt::format("{}{} {}: {} gives NaN: its weights are damaged, or its training diverged", origin.target,
+                          origin.target.empty() ? "pair" : ", line", number, origin.model),
+              "use an earlier checkpoint; dragoman inspect shows the contents of a model file");
 }
 
 }  // namespace
@@ -62,6 +70,7 @@ std::vector<PairScore> score_lines(const ScoringContext& context, Model& model, 
   const auto given = ptrdiff_t(frames.target.before.size());
   std::vector<PairScore> scores(pairs.size());
   for (size_t i = 0; i < scores.size(); ++i) {
+    require_numbers(log_probs[i], origin.lines_before + int64_t(i) + 1, origin);
     scores[i].log_probs.assign(log_probs[i].begin() + given, log_probs[i].end());
     if (!options.alignments) continue;
     scores[i].alignment = std::move(alignments[i]);
@@ -71,7 +80,8 @@ std::vector<PairScore> score_lines(const ScoringContext& context, Model& model, 
 }
 
 PairScorer::PairScorer(const std::string& model, const ScoreOptions& options, const Backend& device)
-    : options_(options),
+    : model_(model),
+      options_(options),
       device_(device),
       arena_(arena_of(device)),
       loaded_(load_model(
@@ -83,7 +93,7 @@ PairScorer::PairScorer(const std::string& model, const ScoreOptions& options, co
 
 std::vector<PairScore> PairScorer::score(const LinePairs& lines, const LinesOrigin& origin) {
   return score_lines({device_, arena_, loaded_.packed, loaded_.rounded.get()}, *loaded_.model, loaded_.vocabularies,
-                     lines, options_, origin);
+                     lines, options_, {origin.target, origin.lines_before, model_});
 }
 
 }  // namespace dragoman

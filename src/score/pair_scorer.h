@@ -16,15 +16,17 @@ struct PairScore {
   double log_prob() const { return log_prob_of(log_probs); }
 };
 
-/// The file of lines, for messages; empty for a list of pairs. `lines_before`: number of its lines or pairs before
-/// these.
+/// The file of lines and the model, for messages; no file for a list of pairs. `lines_before`: number of its lines or
+/// pairs before these.
 struct LinesOrigin {
   std::string target;
   int64_t lines_before = 0;
+  std::string model = "the model";
 };
 
 /// The scores of pairs of lines, in order; each depends only on its pair, bit for bit. The tokens that the model's
-/// target frame forces are not scored. Uses all options but those of the model. Error for a pair that is too long.
+/// target frame forces are not scored. Uses all options but those of the model. Error for a pair that is too
+/// long, and if the model gives NaN.
 std::vector<PairScore> score_lines(const ScoringContext& context, Model& model, const Vocabularies& vocabularies,
                                    const LinePairs& lines, const ScoreOptions& options, const LinesOrigin& origin);
 
@@ -48,6 +50,7 @@ class PairScorer {
   std::vector<PairScore> score(const LinePairs& lines, const LinesOrigin& origin);
 
  private:
+  const std::string model_;
   const ScoreOptions options_;
   const Backend& device_;
   Arena arena_;

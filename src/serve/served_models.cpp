@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/file_error.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/new_thread.h"
@@ -136,6 +137,9 @@ void ServedModels::load_again(const std::vector<Done>& waiting) {
   std::string error;
   try {
     for (const ModelSpec& spec : specs_) workers.push_back(load(spec));
+  } catch (const std::filesystem::filesystem_error& e) {
+    error = error_of(e).what();
+    workers.clear();
   } catch (const std::exception& e) {
     error = e.what();
     workers.clear();

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <latch>
 #include <thread>
 
@@ -373,6 +374,7 @@ TEST_F(CApi, MakesAStatusOfEveryException) {
     return status;
   };
   EXPECT_EQ(status(Error("a")), DRAGOMAN_ERROR);
+  EXPECT_EQ(status(std::filesystem::filesystem_error("a", "b", std::error_code())), DRAGOMAN_ERROR);
   EXPECT_EQ(status(std::bad_alloc()), DRAGOMAN_OUT_OF_MEMORY);
   EXPECT_EQ(status(5), DRAGOMAN_BUG);
   EXPECT_EQ(guarded(&error, [] { invariant(false, "two and two are four"); }), DRAGOMAN_BUG);

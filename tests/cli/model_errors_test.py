@@ -90,6 +90,8 @@ PROVOKED = {
     "… is already in 8 bits": "quantize -m small -o new",
     "BLEU falls by …, which is more than --gate …": "quantize -m spoilt -o new --valid-sets s t --beam-size 1 --gate 0.3",
     "…: … holds …, expected finite numbers": "quantize -m nan -o new",
+    "… is an ONNX model, which dragoman writes but does not read": "translate -m graph.onnx",
+    "…: … is compressed, expected it as torch.save writes it": "translate -m packed.pt",
     "…: … has … bytes, decompressed from …, expected at most …: it may be made to exhaust memory": "translate -m bomb.pt",
     "…: … is …, expected a whole number of at most 2147483647": "translate -m half",
     "… is not a file that inspect can read": "inspect noise",
@@ -184,7 +186,13 @@ class ModelErrors(ErrorsCase):
         (cls.folder / "roomless").write_bytes(without_room(model))
         with zipfile.ZipFile(cls.folder / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as bomb:
             bomb.writestr("bomb/data.pkl", bytes(4 << 20))
-        shutil.copytree(Path(__file__).resolve().parents[1] / "interop/golden/marianmt", cls.folder / "half")
+        golden = Path(__file__).resolve().parents[1] / "interop/golden"
+        with zipfile.ZipFile(golden / "opennmt/model_step_100.pt") as stored, \
+                zipfile.ZipFile(cls.folder / "packed.pt", "w", zipfile.ZIP_DEFLATED) as packed:
+            for name in stored.namelist():
+                packed.writestr(name, stored.read(name))
+        (cls.folder / "graph.onnx").write_bytes(b"")
+        shutil.copytree(golden / "marianmt", cls.folder / "half")
         config = json.loads((cls.folder / "half/config.json").read_text())
         (cls.folder / "half/config.json").write_text(json.dumps(config | {"d_model": 8.5}))
         (cls.folder / "foreign").write_bytes(safetensors({}))

@@ -263,5 +263,31 @@ TEST(HuggingFace, IsAFolderWithAConfiguration) {
   EXPECT_FALSE(read_huggingface(folder.make("config.json", "{}")));
 }
 
+TEST_F(MarianMt, HasAtLeastOneHead) {
+  set("decoder_attention_heads", "0");
+  EXPECT_THAT(complaint(), HasSubstr("config.json: decoder_attention_heads is 0, expected at least 1"));
+}
+
+TEST_F(M2M100, HasItsPadInTheVocabulary) {
+  set("pad_token_id", "2147483647");
+  EXPECT_THAT(complaint(english_to_french), HasSubstr("pad_token_id is 2147483647, expected less than vocab_size"));
+}
+
+TEST_F(MarianMt, IsNamedByItsFolder) {
+  const auto hint = [](const std::string& path) {
+    try {
+      open_model(path);
+    } catch (const Error& e) {
+      return e.hint();
+    }
+    return std::string();
+  };
+  EXPECT_THAT(hint(folder / "model.safetensors"),
+              HasSubstr("give the folder: " + std::string(folder / "").substr(0, std::string(folder / "").size() - 1)));
+  EXPECT_THAT(hint(folder / "config.json"), HasSubstr("give the folder"));
+  const TemporaryFolder empty;
+  EXPECT_THAT(hint(empty / ""), HasSubstr("looked for config.json"));
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -183,5 +183,12 @@ TEST_F(MarianShortlist, OfDragomanIsOpenedToo) {
               ElementsAre(2, 7));
 }
 
+TEST_F(MarianShortlist, MayHaveTheFirstPiecesAlone) {
+  Binary b = sound();
+  b.best.clear();
+  std::fill(b.begins.begin(), b.begins.end(), 0);
+  EXPECT_THAT(open(b.file()).candidates(std::vector{40}), ElementsAre(0, 1, 2));
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <zip.h>  // of minizip
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include "base/error.h"
 #include "interop/file_set.h"
 #include "interop/torch_file.h"
+#include "interop/weight_mapping.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -122,6 +126,45 @@ TEST(ZipFile, RefusesToParseWhatExpandsAsAZipBombDoes) {
   EXPECT_THAT(complaint("x/config.json", many, json), HasSubstr("m.npz: x/config.json has 2000000 bytes"));
   EXPECT_EQ(complaint("x/config.json", fewer, json), "");
   EXPECT_EQ(complaint("weights.npy", yaml, options), "");  // weights may be all zeros
+}
+
+TEST(ZipFile, GivesTheBytesOfStoredEntriesWithoutCopyingThem) {
+  const ZipFile zip(source_dir() + "/tests/interop/golden/torch/state.pt");
+  int storages = 0;
+  for (const ZipFile::Entry& entry : zip.entries()) {
+    if (entry.name.find("/data/") == std::string::npos) continue;
+    const auto first = zip.stored(entry.name), again = zip.stored(entry.name);
+    EXPECT_EQ(first.data(), again.data());
+    EXPECT_TRUE(std::ranges::equal(first, zip.read(entry.name)));
+    ++storages;
+  }
+  EXPECT_GT(storages, 0);
+  const TemporaryFolder folder;
+  const ZipFile compressed(save(folder, "a/data/0", std::string(1000, ' ')));
+  EXPECT_THROW(compressed.stored("a/data/0"), Error);
+}
+
+TEST(ZipFile, IsRefusedIfTwoEntriesHaveOneName) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m.npz";
+  zipFile zip = zipOpen(path.c_str(), APPEND_STATUS_CREATE);
+  for (int i = 0; i < 2; ++i) {
+    zipOpenNewFileInZip(zip, "a.npy", nullptr, nullptr, 0, nullptr, 0, nullptr, 0, 0);
+    zipCloseFileInZip(zip);
+  }
+  zipClose(zip, nullptr);
+  EXPECT_THROW(ZipFile{path}, Error);
+}
+
+TEST(WeightMapping, RefusesEightBitsWithoutScales) {
+  WeightMapping weights("m", {{.name = "w", .dtype = DType::i8, .shape = {2, 2}, .read = nullptr}});
+  EXPECT_THROW(weights.matrix("ours", "w", MatrixRows::outputs), Error);
+}
+
+TEST(FileSet, HasALinkToNothingSoThatItIsNotPassedOver) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("nowhere", folder / "source.spm");
+  EXPECT_TRUE(FileSet::of_folder(folder / "").has("source.spm"));
 }
 
 }  // namespace

@@ -255,5 +255,11 @@ TEST(PickleReader, RefusesWhatNoPicklerWrites) {
     EXPECT_THROW(pickle(opcodes), Error) << testing::PrintToString(opcodes);
 }
 
+TEST(TorchFile, IsRefusedIfTwoTensorsHaveOneName) {
+  const TorchTensor w{.name = "w", .shape = {1}, .strides = {1}, .data = std::string(4, 1)};
+  const TemporaryFolder folder;
+  EXPECT_THAT(complaint(folder.make("m.pt", torch_stream({w, w}))), HasSubstr("two tensors named w"));
+}
+
 }  // namespace
 }  // namespace dragoman

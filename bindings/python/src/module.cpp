@@ -1,3 +1,4 @@
+#include "base/file_error.h"
 #include "bindings/python/src/bindings.h"
 #include "dragoman/dragoman.h"
 #include "dragoman/error.h"
@@ -5,12 +6,18 @@
 namespace dragoman::python {
 namespace {
 
+void raise_error(const Error& error) {
+  const py::object type = py::module_::import("dragoman._error").attr("Error");
+  PyErr_SetObject(type.ptr(), type(message_of(error.what()), message_of(error.hint())).ptr());
+}
+
 void raise(std::exception_ptr exception) {  // NOLINT(performance-unnecessary-value-param): pybind11 wants it so
   try {
     if (exception) std::rethrow_exception(exception);
   } catch (const Error& error) {
-    const py::object type = py::module_::import("dragoman._error").attr("Error");
-    PyErr_SetObject(type.ptr(), type(message_of(error.what()), message_of(error.hint())).ptr());
+    raise_error(error);
+  } catch (const std::filesystem::filesystem_error& error) {
+    raise_error(error_of(error));
   }
 }
 
