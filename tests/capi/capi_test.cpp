@@ -4,11 +4,9 @@
 
 #include <atomic>
 #include <cstring>
-#include <filesystem>
 #include <latch>
 #include <thread>
 
-#include "capi/error.h"
 #include "dragoman/dragoman.h"
 #include "dragoman/engine.h"
 #include "dragoman/scorer.h"
@@ -364,22 +362,6 @@ TEST_F(CApi, TakesOptionsOfOtherVersions) {
   std::memset(memory, 0xAA, sizeof memory);
   dragoman_search_options_init(reinterpret_cast<dragoman_search_options*>(memory), 16);
   EXPECT_EQ(memory[16], 0xAA) << "an older program's struct ends here";
-}
-
-TEST_F(CApi, MakesAStatusOfEveryException) {
-  const auto status = [](auto thrown) {
-    dragoman_error* error = nullptr;
-    const auto status = guarded(&error, [&] { throw thrown; });
-    dragoman_error_free(error);
-    return status;
-  };
-  EXPECT_EQ(status(Error("a")), DRAGOMAN_ERROR);
-  EXPECT_EQ(status(std::filesystem::filesystem_error("a", "b", std::error_code())), DRAGOMAN_ERROR);
-  EXPECT_EQ(status(std::bad_alloc()), DRAGOMAN_OUT_OF_MEMORY);
-  EXPECT_EQ(status(5), DRAGOMAN_BUG);
-  EXPECT_EQ(guarded(&error, [] { invariant(false, "two and two are four"); }), DRAGOMAN_BUG);
-  EXPECT_THAT(message(error), HasSubstr("two and two are four"));
-  EXPECT_EQ(guarded(nullptr, [] {}), DRAGOMAN_OK);
 }
 
 TEST_F(CApi, CanBeFreedInAForkedChild) {
