@@ -91,7 +91,7 @@ PROVOKED = {
     "BLEU falls by …, which is more than --gate …": "quantize -m spoilt -o new --valid-sets s t --beam-size 1 --gate 0.3",
     "…: … holds …, expected finite numbers": "quantize -m nan -o new",
     "… is an ONNX model, which dragoman writes but does not read": "translate -m graph.onnx",
-    "…: … is compressed, expected it as torch.save writes it": "translate -m packed.pt",
+    "…: … is compressed, expected it as torch.save writes it": "translate -m packed/checkpoint_best.pt",
     "…: … has … bytes, decompressed from …, expected at most …: it may be made to exhaust memory": "translate -m bomb.pt",
     "…: … is …, expected a whole number of at most 2147483647": "translate -m half",
     "… is not a file that inspect can read": "inspect noise",
@@ -187,8 +187,9 @@ class ModelErrors(ErrorsCase):
         with zipfile.ZipFile(cls.folder / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as bomb:
             bomb.writestr("bomb/data.pkl", bytes(4 << 20))
         golden = Path(__file__).resolve().parents[1] / "interop/golden"
-        with zipfile.ZipFile(golden / "opennmt/model_step_100.pt") as stored, \
-                zipfile.ZipFile(cls.folder / "packed.pt", "w", zipfile.ZIP_DEFLATED) as packed:
+        shutil.copytree(golden / "fairseq", cls.folder / "packed")
+        with zipfile.ZipFile(golden / "fairseq/checkpoint_best.pt") as stored, \
+                zipfile.ZipFile(cls.folder / "packed/checkpoint_best.pt", "w", zipfile.ZIP_DEFLATED) as packed:
             for name in stored.namelist():
                 packed.writestr(name, stored.read(name))
         (cls.folder / "graph.onnx").write_bytes(b"")
