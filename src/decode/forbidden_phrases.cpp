@@ -134,7 +134,7 @@ void ForbiddenPhrases::link() {
     if (node.depth > 1) node.fallback = follow(nodes_[size_t(node.parent)].fallback, node.symbol);
     const Node& fallback = nodes_[size_t(node.fallback)];
     if (node.phrase < 0) node.phrase = fallback.phrase;
-    node.completing.insert(node.completing.end(), fallback.completing.begin(), fallback.completing.end());
+    node.further = fallback.completing.empty() ? fallback.further : node.fallback;
     ascending(node.completing);
   }
 }
@@ -221,7 +221,8 @@ Allowed ForbiddenPhrases::next(State state, const HypothesisView&) const {
   }
   const bool word_may_begin = is_boundary(position.last, WordRole{.in_word = true});
   Allowed allowed{.ids = word_may_begin ? between_words_ : within_word_};
-  allowed.narrow({.ids = nodes_[size_t(position.node)].completing});
+  for (int node = position.node; node != 0; node = nodes_[size_t(node)].further)
+    allowed.narrow({.ids = nodes_[size_t(node)].completing});
   return allowed;
 }
 

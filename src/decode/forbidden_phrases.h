@@ -46,7 +46,8 @@ class ForbiddenPhrases : public Constraint {
     uint32_t symbol = 0;                   // its last character
     int fallback = 0;                      // the node of the longest proper end of this one's characters
     int phrase = -1;                       // the longest one with which this one's characters end
-    std::vector<int32_t> completing = {};  // pieces that complete a phrase from here on, in ascending order
+    std::vector<int32_t> completing = {};  // pieces that complete a phrase that begins as this one's characters do …
+    int further = 0;                       // … the nearest fallback that has such pieces, too; 0: none
   };
   struct Position;  // of a hypothesis
 

@@ -1,6 +1,8 @@
 #include "decode/forbidden_phrases.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <malloc.h>
 
 #include <random>
 
@@ -131,6 +133,21 @@ TEST(ForbiddenPhrases, OfTokensAndMergesAreInTheTextThatTheyWrite) {
 TEST(ForbiddenPhrases, DoNotForbidTheEndNorPiecesThatWriteNothing) {
   const Vocabulary v = of_pieces({"▁a", "▁b", "a"});
   EXPECT_THAT(forbidden_after(v, {"a", "b", "⁇"}, {"▁a", "<fra>"}), ElementsAre("<unk>", "▁a", "▁b"));
+}
+
+// Many pieces complete a phrase after "!", and so after each "!" of a long phrase.
+TEST(ForbiddenPhrases, TakeMemoryInProportionToTheirCharacters) {
+  Words pieces = {"!"}, phrases = {std::string(10000, '!')};
+  for (int i = 0; i < 500; ++i) {
+    pieces.push_back(fmt::format("x{}", i));
+    phrases.push_back("!" + pieces.back());
+  }
+  const Vocabulary v = of_pieces(pieces);
+  const auto texts = texts_of(v);
+  const size_t before = mallinfo2().uordblks;
+  const ForbiddenPhrases forbidden(phrases, texts);
+  EXPECT_LT(mallinfo2().uordblks - before, size_t{8} << 20);
+  EXPECT_EQ(forbidden_after(v, phrases, Words(50, "!")).size(), 500u);
 }
 
 TEST(ForbiddenPhrases, SayWhichOneIsWritten) {
