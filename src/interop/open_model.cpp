@@ -37,7 +37,7 @@ void refuse_other_levels(const std::string& path) {
     throw Error(path + " is a folder without a model that dragoman reads",
                 "looked for config.json with a model_type (Hugging Face), model.bin (CTranslate2, Argos Translate) and "
                 "decoder.yml (Marian) in it; give the file of a model of dragoman, Marian, fairseq or OpenNMT-py");
-  if (path.ends_with(".onnx"))
+  if (path.ends_with(".onnx") && std::filesystem::exists(path))
     throw Error(path + " is an ONNX model, which dragoman writes but does not read",
                 "give the model that it was made from");
 }
@@ -52,8 +52,9 @@ ModelFile read_own(const std::string& path) {
     const bool part =
         name == "model.safetensors" || name == "pytorch_model.bin" || name == "model.bin" || name == "config.json";
     if (!part || !std::filesystem::exists(folder / "config.json")) throw;
-    throw Error(error.what(), fmt::format("if it is part of another program's model, give the folder: {}",
-                                          folder.empty() ? "." : folder.string()));
+    throw Error(error.what(),
+                fmt::format("{}{}if it is part of another program's model, give the folder: {}", error.hint(),
+                            error.hint().empty() ? "" : "; ", folder.empty() ? "." : folder.string()));
   }
 }
 

@@ -74,8 +74,9 @@ ZipFile::ZipFile(const std::string& path) : archive_(std::make_shared<Archive>(p
                 status.uncompressed_size <= (status.compressed_size + 1) * most_expansion,
             "{}: {} claims to have {} bytes, decompressed from {}", path, name.data(), status.uncompressed_size,
             status.compressed_size);
-    require(archive_->indices.emplace(name.data(), archive_->entries.size()).second,
-            "{}: the archive has two entries named {}", path, name.data());
+    const bool is_new = archive_->indices.emplace(name.data(), archive_->entries.size()).second;
+    require(is_new || std::string_view(name.data()).ends_with('/'), "{}: the archive has two entries named {}", path,
+            name.data());  // of a folder, nothing is read
     archive_->entries.push_back({name.data(), status.uncompressed_size, status.compressed_size});
     archive_->positions.push_back(position);
   }
