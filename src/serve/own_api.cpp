@@ -125,7 +125,7 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
   service.take_characters(job.targets);
   const size_t model = model_of(service, job.sources, request.source, request.target);
   job.done = [&service, exchange](const std::vector<std::vector<float>>& log_probs) {
-    service.note_device("");
+    if (!log_probs.empty()) service.note_device("");  // it was used
     try {
       respond(*exchange, scores_of(log_probs));
     } catch (const std::exception&) {  // no memory for it

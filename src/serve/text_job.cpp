@@ -151,7 +151,7 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
     };
   translation.done = [&service, texts, exchange, streams,
                       done = std::move(done)](std::vector<std::vector<Translation>> best) {
-    service.note_device("");
+    if (!best.empty()) service.note_device("");  // it was used
     try {
       done(texts->results(std::move(best)));
     } catch (const std::exception&) {  // no memory for it
