@@ -100,11 +100,12 @@ void exchange(Communicator& ranks, const std::vector<TensorMessage>& out, const 
 }
 
 void require_own_gpus(Communicator& ranks, const Backend& backend) {
-  if (ranks.size() == 1 || backend.device.empty()) return;
+  if (ranks.size() == 1) return;
   std::map<std::string, std::string> rank_on;  // by device
   std::string shared;
   for (const std::string& other : ranks.gather(fmt::format("{}\n{}", backend.device, ranks.name()))) {
     const size_t end = other.find('\n');
+    if (end == 0) continue;  // it computes on a CPU
     const std::string name = other.substr(end + 1);
     const auto [first, alone] = rank_on.emplace(other.substr(0, end), name);
     if (!alone && shared.empty()) shared = fmt::format("{} computes on the GPU of {}", name, first->second);

@@ -42,7 +42,7 @@ class Parameters {
     bool trained;   // false: a statistic
     bool frozen;    // with its whole matrix: it has no gradient and no part in flat buffers
 
-    /// The same slice of a tensor with the shape of the matrix, such as a moment or an average.
+    /// slice_of: the same slice of a tensor with the shape of the matrix, such as a moment or an average.
     bool has_gradient() const { return trained && !frozen; }
     Tensor slice_of(const Tensor& like_buffer) const { return like_buffer.row_range(first, value.shape()[0]); }
   };

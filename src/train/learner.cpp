@@ -58,7 +58,7 @@ std::string Learner::location_of(size_t record, const Batch& micro_batch, int64_
   Tape tape;
   std::string before, itself, after;
   const AttentionObserver observer = [&](const ObservedAttention& a) {
-    if (tape.size() < record)
+    if (tape.size() < record || !a.y.node())  // without a node: frozen, so not recorded
       before = a.name;
     else if (tape.size() == record)
       itself = a.name;

@@ -86,7 +86,10 @@ void Trainer::load() {
   if (saved_ < 0) restore = {.corpus = !o.no_restore_corpus, .optimizer = !o.no_optimizer_reload};
   load_state(state_path(o.model), run_state(), setup_.model, order_, restore);
   const bool older = progress_.longest.source == 0 && progress_.longest.target == 0;  // a state of an older version
-  if (older && std::filesystem::exists(o.model)) count_longest(ModelFile(o.model).trained());
+  try {
+    if (older && std::filesystem::exists(o.model)) count_longest(ModelFile(o.model).trained());
+  } catch (const Error&) {  // the state is enough to resume
+  }
   count_longest(longest_);
   const auto& stream = corpus_->files.stream;
   if (stream && saved_ < 0 && stream->first_epoch != progress_.stream_begin)  // before anything else reads it

@@ -229,8 +229,12 @@ void Trainer::keep_among_best(const RunValidation::Figure& figure) {
 void Trainer::forget_missing() {
   const TrainingOptions& o = setup_.training;
   if (o.keep_best == 0) return;
-  std::erase_if(progress_.kept,
-                [&](const auto& kept) { return !decide(std::filesystem::exists(best_path(o.model, kept.first))); });
+  std::erase_if(progress_.kept, [&](const auto& kept) {
+    const std::string path = best_path(o.model, kept.first);
+    const bool missing = !decide(std::filesystem::exists(path));
+    if (missing && leads()) log_warning("{} is not there: --keep-best keeps the best from now on", path);
+    return missing;
+  });
   if (o.keep_best == 1) return;
   for (auto& of_metric : progress_.kept_updates)
     std::erase_if(of_metric.second, [&](const auto& kept) {

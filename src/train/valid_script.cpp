@@ -50,15 +50,15 @@ struct Output {
   std::string text;
 };
 
-// Starts a shell in a process group of its own, which writes to `output`. Its number; -1: not started.
+// Starts a shell in a session of its own, which writes to `output`: a terminal's Ctrl-C does not end it, and reading
+// from the terminal fails instead of stopping it. The number of its process group; -1: not started.
 pid_t start(const std::string& command, int output) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   const char* const arguments[] = {"sh", "-c", command.c_str(), nullptr};
   pid_t shell = -1;
   if (posix_spawn(&shell, "/bin/sh", &files, &attributes, const_cast<char* const*>(arguments), environ) != 0)
@@ -148,7 +148,8 @@ std::optional<double> first_number(const std::string& text) {
     const char* const last = from.data() + from.size();
     const auto [end, error] = std::from_chars(from.data() + (from[0] == '+'), last, value);
     if (end != last && in_word(*end)) continue;
-    if (last - end > 1 && *end == ',' && is_digit(end[1])) return std::nullopt;  // 12,5: 12.5, or two numbers?
+    const bool whole = std::all_of(from.data() + sign, end, is_digit);
+    if (whole && last - end > 1 && *end == ',' && is_digit(end[1])) return std::nullopt;  // 12,5: 12.5, or two numbers?
     return error == std::errc() ? std::optional(value) : std::nullopt;
   }
   return std::nullopt;

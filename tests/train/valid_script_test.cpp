@@ -26,6 +26,7 @@ TEST(FirstNumber, IsNoPartOfAWord) {
   EXPECT_EQ(first_number("nan, chrF2, 13a"), std::nullopt);
   EXPECT_EQ(first_number("12,5"), std::nullopt) << "a decimal comma";
   EXPECT_EQ(first_number("12, 5"), 12);
+  EXPECT_EQ(first_number("30.1,60.2"), 30.1);
   EXPECT_EQ(first_number("+inf -nan 1.5x 27e - . -. +3"), 3);
   EXPECT_EQ(first_number("--5."), -5);
 }
