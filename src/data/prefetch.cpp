@@ -1,5 +1,7 @@
 #include "data/prefetch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
