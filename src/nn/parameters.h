@@ -42,8 +42,8 @@ class Parameters {
     bool trained;   // false: a statistic
     bool frozen;    // with its whole matrix: it has no gradient and no part in flat buffers
 
-    /// slice_of: the same slice of a tensor with the shape of the matrix, such as a moment or an average.
     bool has_gradient() const { return trained && !frozen; }
+    /// The same slice of a tensor with the shape of the matrix, such as a moment or an average.
     Tensor slice_of(const Tensor& like_buffer) const { return like_buffer.row_range(first, value.shape()[0]); }
   };
 
