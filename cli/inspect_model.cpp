@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/grouped.h"
+#include "interop/export.h"
 #include "io/config_json.h"
 #include "io/parameter_counts.h"
 #include "vocab/model_facts.h"
@@ -174,7 +175,8 @@ void add_lengths(Description& d, const TrainedLengths& trained) {
   d.page.fact("target", fmt::format("{} pieces", grouped(trained.target)));
 }
 
-void add_parameters(Description& d, const ParameterCounts& counts) {
+void add_parameters(Description& d, const SafetensorsFile& file) {
+  const ParameterCounts counts = count_parameters(file);
   const std::string types = fmt::format("{}", fmt::join(counts.types, ", "));
   Json groups = Json::object();
   d.page.heading("Parameters");
@@ -185,6 +187,11 @@ void add_parameters(Description& d, const ParameterCounts& counts) {
   }
   d.page.fact("total",
               fmt::format("{:>15}  in {} tensors of {}", grouped(counts.parameters), grouped(counts.tensors), types));
+  const std::vector<std::string> broken = tensors_not_finite(file);
+  if (!broken.empty())
+    d.page.fact("not finite", fmt::format("NaN or infinity in {}, the first is {}: the model is broken",
+                                          counted(broken.size(), "tensor"), broken.front()));
+  d.json["not_finite"] = broken;
   d.json["parameters"] = {{"total", counts.parameters}, {"groups", groups}, {"dtype", types}};
 }
 
@@ -196,7 +203,7 @@ void add_model(Description& description, const ModelFile& model) {
   add_vocabularies(description, model.vocabularies());
   add_generation(description.page, model.config(), model.vocabularies());
   add_lengths(description, model.trained());
-  add_parameters(description, count_parameters(model.tensors()));
+  add_parameters(description, model.tensors());
 }
 
 std::string vocabulary_in_words(const Vocabulary& vocabulary) {

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "dragoman/engine.h"
 #include "engine/model_files.h"
+#include "interop/export.h"
 #include "interop/open_model.h"
 #include "interop/write_ctranslate2.h"
 #include "interop/write_huggingface.h"
@@ -20,6 +21,7 @@ void write_for_others(const ConvertOptions& o) {
   if (o.format == ModelFormat::ctranslate2) write_ctranslate2(model, o.output);
   if (o.format == ModelFormat::huggingface) write_huggingface(model, o.output);
   if (o.format == ModelFormat::marian) write_marian(model, o.output);
+  require_finite_weights(model);
   if (o.format == ModelFormat::onnx) write_onnx(model, o.output);
   log_info("Saved {}, converted from {}", o.output, o.input);
 }

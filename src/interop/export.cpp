@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "io/config_json.h"
+#include "io/finite.h"
 #include "io/int8_weights.h"
 #include "model/config_fields.h"
 #include "vocab/container.h"
@@ -24,6 +25,8 @@ using Bytes = std::vector<std::byte>;
 std::string without_slash(const std::string& path) {
   return path.substr(0, std::max<size_t>(1, path.find_last_not_of('/') + 1));
 }
+
+bool is_floating(DType type) { return type == DType::f64 || type == DType::f32 || is_half(type); }
 
 Bytes restored(const TensorEntry& weight, const SafetensorsFile& file) {
   const std::vector<int8_t> numbers = values_of<int8_t>(weight);
@@ -126,6 +129,18 @@ std::vector<float> floats_of(const TensorEntry& tensor) {
   };
   is_half(tensor.dtype) ? for_half(tensor.dtype, read) : for_dtype(tensor.dtype, read);
   return values;
+}
+
+std::vector<std::string> tensors_not_finite(const SafetensorsFile& file) {
+  std::vector<std::string> names;
+  for (const TensorEntry& tensor : file.tensors())
+    if (is_floating(tensor.dtype) && !is_finite(floats_of(tensor))) names.push_back(tensor.name);
+  return names;
+}
+
+void require_finite_weights(const ModelFile& model) {
+  for (const TensorEntry& tensor : model.tensors().tensors())
+    if (is_floating(tensor.dtype)) require_finite(floats_of(tensor), model.tensors().path() + ": " + tensor.name);
 }
 
 std::vector<float> transposed(const std::vector<float>& from, int64_t rows, int64_t cols) {

@@ -38,6 +38,12 @@ TensorEntry floating(const ModelFile& model, const std::string& weight);
 /// The values of a floating-point tensor as float32.
 std::vector<float> floats_of(const TensorEntry& tensor);
 
+/// The tensors of floating-point numbers that hold NaN or infinity, by name. Reads the whole file.
+std::vector<std::string> tensors_not_finite(const SafetensorsFile& file);
+
+/// Error, naming the tensor, if the model has one: other programs would read it without a word.
+void require_finite_weights(const ModelFile& model);
+
 /// The transpose (cols,rows) of values (rows,cols).
 std::vector<float> transposed(const std::vector<float>& values, int64_t rows, int64_t cols);
 

@@ -25,6 +25,8 @@ float largest_magnitude(std::span<const float> values) {
 
 }  // namespace
 
+bool is_finite(std::span<const float> values) { return std::isfinite(largest_magnitude(values)); }
+
 float require_finite(std::span<const float> values, const std::string& where) {
   const float top = largest_magnitude(values);
   if (!std::isfinite(top)) complain(top, where);

@@ -6,6 +6,9 @@
 
 namespace dragoman {
 
+/// Whether no value is infinite or NaN.
+bool is_finite(std::span<const float> values);
+
 /// The largest magnitude. Error, naming `where`, if a value is infinite or NaN: such a model computes nothing but NaN.
 float require_finite(std::span<const float> values, const std::string& where);
 

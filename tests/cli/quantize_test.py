@@ -131,6 +131,16 @@ class Quantize(end_to_end_test.InFolder):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("q.safetensors exists, but not its training state q.state.safetensors", done.stderr)
 
+    def test_other_programs_get_no_broken_model_either(self):
+        for program in ("ctranslate2", "huggingface", "marian", "onnx"):
+            self.refused(f"convert -i broken -o new --to {program}",
+                         "broken: encoder.0.feed_forward.up.weight holds nan", "hint: ")
+        self.assertIn("NaN or infinity in 1 tensor, the first is encoder.0.feed_forward.up.weight",
+                      self.succeed("inspect", "broken"))
+        self.assertEqual(json.loads(self.succeed("inspect", "broken", "--json"))["not_finite"],
+                         ["encoder.0.feed_forward.up.weight"])
+        self.assertNotIn("not finite", self.succeed("inspect", "m.safetensors"))
+
     def test_slips(self):
         for command, *said in (
                 ("quantize -m q.safetensors -o new", "q.safetensors is already in 8 bits", "hint: give the float32"),
