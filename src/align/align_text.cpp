@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "data/parallel_text.h"
+#include "data/unknown_pieces.h"
 #include "interop/open_model.h"
 
 namespace dragoman {
@@ -37,6 +38,7 @@ class Reading {
       if (int64_t(block_.size()) == block_pairs) encode_into(pairs);
     }
     encode_into(pairs);
+    if (options_.no_spm_encode) unknown_.warn();
     if (long_pairs_ > 0)
       log_warning("{} of {} pairs have more than {} pieces on a side and are skipped", grouped(long_pairs_),
                   grouped(pairs.size()), grouped(options_.max_length));
@@ -54,6 +56,7 @@ class Reading {
       ids[i] = {encode(vocabularies_.source, block_[i][0]), encode(vocabularies_.target, block_[i][1])};
     });
     for (auto& [source, target] : ids) {
+      unknown_.add(source, vocabularies_.source.unk()), unknown_.add(target, vocabularies_.target.unk());
       if (std::max(source.size(), target.size()) > size_t(options_.max_length)) {
         ++long_pairs_;
         source.clear(), target.clear();
@@ -67,6 +70,7 @@ class Reading {
   const Vocabularies& vocabularies_;
   std::vector<std::array<std::string, 2>> block_;
   int64_t long_pairs_ = 0;
+  UnknownPieces unknown_;
 };
 
 /// `clock` runs since the command began.

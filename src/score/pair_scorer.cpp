@@ -6,6 +6,7 @@
 #include "backend/registry.h"
 #include "base/error.h"
 #include "base/grouped.h"
+#include "data/unknown_pieces.h"
 #include "interop/open_model.h"
 
 namespace dragoman {
@@ -27,6 +28,16 @@ void require_short(std::span<const IdPair> pairs, const SentenceFrames& frames, 
                                 side_of(origin, origin.lines_before + int64_t(i) + 1, side == 0),
                                 grouped(int64_t(pieces)), max_length),
                     "split it, or raise --max-length if there is enough memory");
+}
+
+// The first lines show whether the text is split into pieces.
+void warn_of_unknown_pieces(std::span<const IdPair> pairs, const Vocabularies& vocabularies) {
+  UnknownPieces unknown;
+  for (const IdPair& pair : pairs) {
+    unknown.add(pair.source, vocabularies.source.unk());
+    unknown.add(pair.target, vocabularies.target.unk());
+  }
+  unknown.warn();
 }
 
 void require_numbers(std::span<const float> log_probs, int64_t number, const LinesOrigin& origin) {
@@ -63,6 +74,7 @@ std::vector<PairScore> score_lines(const ScoringContext& context, Model& model, 
                                    const LinePairs& lines, const ScoreOptions& options, const LinesOrigin& origin) {
   const SentenceFrames frames = frames_of(model.config());
   const auto pairs = encode_pairs(vocabularies.source, vocabularies.target, frames, lines, options.no_spm_encode);
+  if (options.no_spm_encode && origin.lines_before == 0) warn_of_unknown_pieces(pairs, vocabularies);
   require_short(pairs, frames, options.max_length, origin);
   std::vector<Alignment> alignments;
   const auto log_probs =
