@@ -41,7 +41,6 @@ class Report {
 
   void end() {
     if (options_.format == ExplanationFormat::html) out_.write_segment(page_end());
-    out_.close();
   }
 
  private:
@@ -58,12 +57,12 @@ int explain_positions(const ExplainCommandOptions& o) {
     positions = positions_of(open_model(o.model, {.vocabs = o.vocabs}), o.max_length);
   const std::string title =
       o.model.empty() ? "sinusoids of Vaswani et al. 2017" : std::filesystem::path(o.model).filename().string();
-  LineWriter out(o.output);
-  if (o.format == ExplanationFormat::html)
-    out.write_segment(positions_page(title, positions));
-  else
-    for (const PositionVectors& vectors : positions) out.write(to_json(vectors));
-  out.close();
+  write_lines_atomically(o.output, [&](LineWriter& out) {
+    if (o.format == ExplanationFormat::html)
+      out.write_segment(positions_page(title, positions));
+    else
+      for (const PositionVectors& vectors : positions) out.write(to_json(vectors));
+  });
   return 0;
 }
 
@@ -72,13 +71,21 @@ int explain_positions(const ExplainCommandOptions& o) {
 int explain_command(Engine& engine, const ExplainCommandOptions& options) {
   if (options.positions) return explain_positions(options);
   TextExplainer explainer(options, engine.backend());
-  LineWriter out(options.output);  // truncated only now, after all other errors
-  Report report(options, out);
-  while (const auto explanation = explainer.next()) {
-    report.add(*explanation);
-    if (!explainer.ready()) out.flush();
+  const auto write = [&](LineWriter& out) {
+    Report report(options, out);
+    while (const auto explanation = explainer.next()) {
+      report.add(*explanation);
+      if (!explainer.ready()) out.flush();
+    }
+    report.end();
+  };
+  if (options.format == ExplanationFormat::html) {
+    write_lines_atomically(options.output, write);  // half a page is of no use
+    return 0;
   }
-  report.end();
+  LineWriter out(options.output);  // truncated only now, after all other errors
+  write(out);
+  out.close();
   return 0;
 }
 

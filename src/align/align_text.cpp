@@ -89,17 +89,17 @@ void swap_sides(std::vector<TokenLink>& links) {
 /// Calls links_of for each pair, on all threads, and writes the results in order.
 template <class LinksOf>
 void write_links(const std::string& path, int64_t pairs, const LinksOf& links_of) {
-  LineWriter out(path);
-  std::vector<std::string> lines;
-  for (int64_t begin = 0; begin < pairs; begin += block_pairs) {
-    lines.assign(size_t(std::min(block_pairs, pairs - begin)), "");
-    parallel_items(int64_t(lines.size()), [&](int64_t i, int) {
-      for (const auto& [source, target] : links_of(begin + i))
-        lines[i] += fmt::format("{}{}-{}", lines[i].empty() ? "" : " ", source, target);
-    });
-    for (const std::string& line : lines) out.write(line);
-  }
-  out.close();
+  write_lines_atomically(path, [&](LineWriter& out) {
+    std::vector<std::string> lines;
+    for (int64_t begin = 0; begin < pairs; begin += block_pairs) {
+      lines.assign(size_t(std::min(block_pairs, pairs - begin)), "");
+      parallel_items(int64_t(lines.size()), [&](int64_t i, int) {
+        for (const auto& [source, target] : links_of(begin + i))
+          lines[i] += fmt::format("{}{}-{}", lines[i].empty() ? "" : " ", source, target);
+      });
+      for (const std::string& line : lines) out.write(line);
+    }
+  });
 }
 
 void write_shortlist(const AlignOptions& options, const Aligner& aligner, const ParallelIds& pairs,

@@ -96,6 +96,7 @@ class FileWriter {
   void write(std::string_view bytes);
   void write(const void* data, size_t bytes) { write({static_cast<const char*>(data), bytes}); }
   void flush();
+  FileDescriptor& file() { return file_; }  // for those who buffer themselves
 
  private:
   FileDescriptor& file_;

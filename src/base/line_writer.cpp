@@ -1,19 +1,24 @@
 #include "base/line_writer.h"
 
+#include <filesystem>
+
 namespace dragoman {
 
 constexpr size_t output_block_bytes = 1 << 16;
 
 LineWriter::LineWriter(const std::string& path)
-    : file_(std::make_unique<FileDescriptor>(FileDescriptor::to_write(path))) {
-  const Compression compression = compression_of(path);
-  if (compression != Compression::none) compressor_ = compress(*file_, compression);
-}
+    : owned_(std::make_unique<FileDescriptor>(FileDescriptor::to_write(path))),
+      file_(owned_.get()),
+      compressor_(compress(*file_, compression_of(path))) {}
+
+LineWriter::LineWriter(FileDescriptor& file, Compression compression)
+    : file_(&file), compressor_(compress(file, compression)) {}
 
 LineWriter::LineWriter(std::string& text) : text_(&text) {}
 
 LineWriter::~LineWriter() {
-  if (!file_ || file_->holds_old_content()) return;  // moved from, or left by an exception before the first output
+  if (!owned_ || owned_->holds_old_content())
+    return;  // borrowed, moved from, or left by an exception before the first output
   try {
     close();
   } catch (...) {  // either another exception is propagating, or the caller skipped close()
@@ -44,7 +49,17 @@ void LineWriter::close() {
   flush();
   if (text_) return;
   if (const auto compressor = std::exchange(compressor_, nullptr)) compressor->finish();
-  file_->close();
+  if (owned_) owned_->close();
+}
+
+void write_lines_atomically(const std::string& path, const std::function<void(LineWriter&)>& write) {
+  const auto write_all = [&](LineWriter out) {
+    write(out);
+    out.close();
+  };
+  if (path == "-" || (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path)))
+    return write_all(LineWriter(path));
+  write_atomically(path, [&](FileWriter& file) { write_all(LineWriter(file.file(), compression_of(path))); });
 }
 
 }  // namespace dragoman

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,7 +16,8 @@ namespace dragoman {
 class LineWriter {
  public:
   explicit LineWriter(const std::string& path);
-  explicit LineWriter(std::string& text);  // appends to a text in memory, which outlives it
+  explicit LineWriter(std::string& text);                     // appends to a text in memory, which outlives it
+  LineWriter(FileDescriptor& file, Compression compression);  // which outlives it and stays open
   LineWriter(LineWriter&&) = default;
   ~LineWriter();  // flushes, unless the file still holds its old content; cannot report failures
 
@@ -26,10 +28,15 @@ class LineWriter {
   const std::string& name() const { return file_->name(); }  // the path, or "stdout"
 
  private:
-  std::string* text_ = nullptr;           // in place of a file
-  std::unique_ptr<FileDescriptor> file_;  // compressor_ points to it
+  std::string* text_ = nullptr;            // in place of a file
+  std::unique_ptr<FileDescriptor> owned_;  // of a path
+  FileDescriptor* file_ = nullptr;         // compressor_ points to it
   std::unique_ptr<Compressor> compressor_;
   std::string buffer_;
 };
+
+/// Calls `write` with the writer of a file that appears completely or not at all, as by write_atomically (base/file.h).
+/// Stdout ("-"), pipes and devices receive what is written as it comes. `write` need not close.
+void write_lines_atomically(const std::string& path, const std::function<void(LineWriter&)>& write);
 
 }  // namespace dragoman

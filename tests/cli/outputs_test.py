@@ -124,6 +124,22 @@ class Outputs(unittest.TestCase):
         self.assertIn("--output and --shortlist are both ./new: one would overwrite the other", error)
         self.assertEqual(self.files(), before)
 
+    def test_of_links_and_pages_are_whole_or_as_before(self):
+        (self.folder / "shorter").write_text("rot\n" * 40, encoding="utf-8")
+        many = "".join((self.folder / side).read_text() * 40 for side in "s")
+        for name in ("many-s", "many-t"):
+            (self.folder / name).write_text(many, encoding="utf-8")
+        for command, name, limit in (
+                ("explain -m m -t s shorter -o page.html", "page.html", resource.RLIM_INFINITY),
+                ("explain -m m -t s t --max-lines 0 -o page.html", "page.html", 40_000),
+                ("align -v vs vs -t many-s many-t --iterations 1 -o links", "links", 2_000)):
+            (self.folder / name).write_text("the one before\n", encoding="utf-8")
+            done = subprocess.run([BINARY, *command.split()], cwd=self.folder, capture_output=True, check=False,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual((self.folder / name).read_text(encoding="utf-8"), "the one before\n", command)
+        self.assertEqual(list(self.folder.glob("*.tmp-*")), [])
+
     def test_may_be_one_device(self):
         code, error = self.call(f"{TRAIN} -m another --valid-sets s t --valid-metrics bleu --valid-freq 1u "
                                 "--lr-warmup 0 --log-json /dev/null --valid-translation-output /dev/null")
