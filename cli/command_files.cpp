@@ -17,6 +17,7 @@
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
 #include "engine/model_files.h"
+#include "interop/model_parts.h"
 #include "serve/served_models.h"
 
 namespace dragoman {
@@ -39,6 +40,7 @@ CommandFiles files_of(const TranslateCommandOptions& o) {
   const Files shortlist(words.begin(), words.begin() + std::min<ptrdiff_t>(1, std::ssize(words)));
   return {.read = {{"--input", {o.input}},
                    {"--model", o.models},
+                   {"a file of --model", parts_of_models(o.models)},
                    {"--vocabs", o.vocabs},
                    {"--glossary", {o.glossary}},
                    {"--avoid", {o.avoid}},
@@ -50,6 +52,7 @@ CommandFiles files_of(const ServeCommandOptions& o) {
   Files models;
   for (const std::string& model : o.models) models.push_back(parse_model_spec(model).file);
   return {.read = {{"--model", models},
+                   {"a file of --model", parts_of_models(models)},
                    {"--vocabs", o.vocabs},
                    {"--glossary", {o.glossary}},
                    {"--avoid", {o.avoid}},
@@ -60,18 +63,27 @@ CommandFiles files_of(const ServeCommandOptions& o) {
 }
 
 CommandFiles files_of(const ScoreCommandOptions& o) {
-  return {.read = {{"--train-sets", o.train_sets}, {"--model", {o.model}}, {"--vocabs", o.vocabs}},
+  return {.read = {{"--train-sets", o.train_sets},
+                   {"--model", {o.model}},
+                   {"a file of --model", parts_of_models({o.model})},
+                   {"--vocabs", o.vocabs}},
           .written = {{"--output", {o.output}}}};
 }
 
 CommandFiles files_of(const ExplainCommandOptions& o) {
-  return {
-      .read = {{"--train-sets", o.train_sets}, {"--input", {o.input}}, {"--model", {o.model}}, {"--vocabs", o.vocabs}},
-      .written = {{"--output", {o.output}}}};
+  return {.read = {{"--train-sets", o.train_sets},
+                   {"--input", {o.input}},
+                   {"--model", {o.model}},
+                   {"a file of --model", parts_of_models({o.model})},
+                   {"--vocabs", o.vocabs}},
+          .written = {{"--output", {o.output}}}};
 }
 
 CommandFiles files_of(const AlignCommandOptions& o) {
-  return {.read = {{"--train-sets", o.train_sets}, {"--vocabs", o.vocabs}, {"--model", {o.model}}},
+  return {.read = {{"--train-sets", o.train_sets},
+                   {"--vocabs", o.vocabs},
+                   {"--model", {o.model}},
+                   {"a file of --model", parts_of_models({o.model})}},
           .written = {{"--output", {o.output}}, {"--shortlist", {o.shortlist}}}};
 }
 
@@ -104,7 +116,8 @@ CommandFiles files_of(const EvaluateCommandOptions& o) {
 }
 
 CommandFiles files_of(const InspectOptions& o) {
-  return {.read = {{"--model", {o.model}}, {"--vocabs", o.vocabs}}, .written = {to_stdout}};
+  return {.read = {{"--model", {o.model}}, {"a file of --model", parts_of_models({o.model})}, {"--vocabs", o.vocabs}},
+          .written = {to_stdout}};
 }
 
 CommandFiles files_of(const CompletionOptions&) { return {.read = {}, .written = {to_stdout}}; }

@@ -9,6 +9,7 @@
 #include "dragoman/engine.h"
 #include "engine/model_files.h"
 #include "interop/open_model.h"
+#include "interop/model_parts.h"
 #include "io/config_json.h"
 #include "model/config_fields.h"
 #include "model/model.h"
@@ -67,7 +68,8 @@ void set_to_means(const Parameters& parameters, const Sums& sums, size_t models)
 }  // namespace
 
 CommandFiles files_of(const AverageOptions& o) {
-  return {.read = {{"--models", o.models}, {"--vocabs", o.vocabs}}, .written = {{"--output", {o.output}}}};
+  return {.read = {{"--models", o.models}, {"a file of --models", parts_of_models(o.models)}, {"--vocabs", o.vocabs}},
+          .written = {{"--output", {o.output}}}};
 }
 
 // Memory: one model and the sums, however many files there are.

@@ -6,6 +6,7 @@
 #include "dragoman/engine.h"
 #include "engine/model_files.h"
 #include "interop/export.h"
+#include "interop/model_parts.h"
 #include "interop/open_model.h"
 #include "interop/write_ctranslate2.h"
 #include "interop/write_huggingface.h"
@@ -18,10 +19,10 @@ namespace {
 
 void write_for_others(const ConvertOptions& o) {
   const ModelFile model = open_model(o.input, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
+  require_finite_weights(model);
   if (o.format == ModelFormat::ctranslate2) write_ctranslate2(model, o.output);
   if (o.format == ModelFormat::huggingface) write_huggingface(model, o.output);
   if (o.format == ModelFormat::marian) write_marian(model, o.output);
-  require_finite_weights(model);
   if (o.format == ModelFormat::onnx) write_onnx(model, o.output);
   log_info("Saved {}, converted from {}", o.output, o.input);
 }
@@ -29,7 +30,8 @@ void write_for_others(const ConvertOptions& o) {
 }  // namespace
 
 CommandFiles files_of(const ConvertOptions& o) {
-  return {.read = {{"--input", {o.input}}, {"--vocabs", o.vocabs}}, .written = {{"--output", {o.output}}}};
+  return {.read = {{"--input", {o.input}}, {"a file of --input", parts_of_models({o.input})}, {"--vocabs", o.vocabs}},
+          .written = {{"--output", {o.output}}}};
 }
 
 void convert_model(Engine& engine, const ConvertOptions& o) {

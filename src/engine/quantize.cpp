@@ -11,6 +11,7 @@
 #include "decode/translator.h"
 #include "dragoman/engine.h"
 #include "engine/model_files.h"
+#include "interop/model_parts.h"
 #include "interop/open_model.h"
 #include "io/int8_weights.h"
 #include "io/load_model.h"
@@ -71,7 +72,10 @@ void pass_gate(const TranslationQuality& float32, const TranslationQuality& int8
 }  // namespace
 
 CommandFiles files_of(const QuantizeOptions& o) {
-  return {.read = {{"--model", {o.model}}, {"--valid-sets", o.valid_sets}, {"--vocabs", o.vocabs}},
+  return {.read = {{"--model", {o.model}},
+                   {"a file of --model", parts_of_models({o.model})},
+                   {"--valid-sets", o.valid_sets},
+                   {"--vocabs", o.vocabs}},
           .written = {{"--output", {o.output}}}};
 }
 

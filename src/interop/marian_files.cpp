@@ -89,14 +89,19 @@ std::optional<MarianFiles> find_marian_files(const std::string& path) {
   return {{models[0], files_of(configuration, path, "vocabs")}};
 }
 
-std::vector<std::string> vocabularies_beside(const std::string& model) {
+std::optional<NamedVocabularies> find_vocabularies_beside(const std::string& model) {
   const std::string folder = fs::path(model).parent_path();
   for (const std::string& path :
        {model + ".decoder.yml", std::string(fs::path(folder) / "decoder.yml"), model + ".yml"}) {
     if (!is_yaml(path)) continue;
-    const std::vector<std::string> files = files_of(parse(path), path, "vocabs");
-    if (!files.empty()) return files;
+    std::vector<std::string> files = files_of(parse(path), path, "vocabs");
+    if (!files.empty()) return {{path, std::move(files)}};
   }
+  return std::nullopt;
+}
+
+std::vector<std::string> vocabularies_beside(const std::string& model) {
+  if (auto found = find_vocabularies_beside(model)) return std::move(found->vocabs);
   throw Error(
       fmt::format("{}: no file next to it names its vocabularies (looked for {}.decoder.yml, decoder.yml and {}.yml)",
                   model, model, model),

@@ -18,7 +18,16 @@ struct MarianFiles {
 /// models.
 std::optional<MarianFiles> find_marian_files(const std::string& path);
 
-/// The vocabularies named by MODEL.decoder.yml, decoder.yml or MODEL.yml beside a model. Error if none of them does.
+/// Vocabularies, and the configuration that names them.
+struct NamedVocabularies {
+  std::string path;
+  std::vector<std::string> vocabs;
+};
+
+/// The vocabularies named by MODEL.decoder.yml, decoder.yml or MODEL.yml beside a model. nullopt: none of them does.
+std::optional<NamedVocabularies> find_vocabularies_beside(const std::string& model);
+
+/// The same vocabularies. Error if there are none.
 std::vector<std::string> vocabularies_beside(const std::string& model);
 
 /// The pieces <0x00> to <0x1F> of a vocabulary with byte fallback, which Marian never generates. It does not look for

@@ -9,6 +9,8 @@
 namespace dragoman {
 namespace {
 
+constexpr const char* argos_merges = "bpe.model";  // of Argos Translate
+
 bool are_merges(const std::string& name) {
   for (const char* usual : {"bpecodes", "code", "codes", "bpe.codes"})
     if (name == usual) return true;
@@ -40,13 +42,15 @@ Splitting load_splitting(const std::string& path) {
   return splitting_of(read_regular_file(path), are_merges(std::filesystem::path(path).filename()), path);
 }
 
+std::vector<std::string> tokenizer_names(const std::string& side) {
+  return {side + ".spm", "sentencepiece.model", "sentencepiece.bpe.model", "spm.model", side + ".bpe", "bpecodes",
+          "code",        argos_merges};
+}
+
 Splitting find_splitting(const FileSet& texts, const std::string& side) {
-  for (const std::string& name :
-       {side + ".spm", std::string("sentencepiece.model"), std::string("sentencepiece.bpe.model"),
-        std::string("spm.model"), side + ".bpe", std::string("bpecodes"), std::string("code")})
-    if (texts.has(name)) return splitting_of(texts.text(name), are_merges(name), texts.path_of(name));
-  if (texts.has("bpe.model"))
-    return splitting_of(texts.text("bpe.model"), true, texts.path_of("bpe.model"));  // of Argos
+  for (const std::string& name : tokenizer_names(side))
+    if (texts.has(name))
+      return splitting_of(texts.text(name), are_merges(name) || name == argos_merges, texts.path_of(name));
   return {};
 }
 

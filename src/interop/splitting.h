@@ -19,7 +19,10 @@ struct Splitting {
 /// "bpecodes", "code" and the like).
 Splitting load_splitting(const std::string& path);
 
-/// Finds the tokenizer file beside a model by its usual names; `side` is "source" or "target".
+/// The usual names of the tokenizer file beside a model, the preferred first; `side` is "source" or "target".
+std::vector<std::string> tokenizer_names(const std::string& side);
+
+/// Finds the tokenizer file beside a model by its usual names.
 Splitting find_splitting(const FileSet& texts, const std::string& side);
 
 /// Without a tokenizer file, warns that the text must already consist of pieces.

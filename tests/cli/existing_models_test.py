@@ -87,6 +87,35 @@ class ExistingModels(InFolder):
                 self.succeed("train", "-t", "s", "t", "-m", f"tuned.{vocabs[0]}", "--pretrained-model", model, "-v",
                              *vocabs, "--after", "2u", "--quiet", "--cpu-threads", "1")
 
+    def test_no_output_replaces_a_file_that_belongs_to_a_model(self):
+        (self.folder / "marian.yml").write_text("models: [tied.npz]\nvocabs: [words.yml, words.yml]\n")
+        shutil.copy(self.folder / "words.yml", self.folder / "linked.yml")
+        (self.folder / "tied.npz.yml").write_text("vocabs: [linked.yml, linked.yml]\n")
+        dictionary = next((self.folder / "fairseq_old").glob("dict.*.txt")).relative_to(self.folder)
+        checkpoint = next((self.folder / "fairseq_old").glob("*.pt")).relative_to(self.folder)
+        package = "translate-a_b-1_0"
+        before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        for option, file, command in (
+                ("--model", "tied.npz", "score -m marian.yml -t s t"),
+                ("--model", "words.yml", "translate -m marian.yml -i s"),
+                ("--model", "tied.npz.yml", "score -m tied.npz -t s t"),
+                ("--model", "linked.yml", "explain -m tied.npz -t s t"),
+                ("--model", dictionary, f"score -m {checkpoint} -t s t"),
+                ("--model", "fairseq_old/sentencepiece.bpe.model", f"align -m {checkpoint} -t s t"),
+                ("--model", "ct2_marian/model.bin", "quantize -m ct2_marian"),
+                ("--model", "ct2_marian/config.json", "translate -m ct2_marian -i s"),
+                ("--model", f"{package}/model/model.bin", f"translate -m {package} -i s"),
+                ("--model", f"{package}/sentencepiece.model", f"translate -m {package} -i s"),
+                ("--model", "marianmt/source.spm", "translate -m marianmt -i s"),
+                ("--input", "words.yml", "convert -i marian.yml"),
+                ("--input", "ct2_marian/model.bin", "convert -i ct2_marian"),
+                ("--models", "marianmt/config.json", "average marianmt")):
+            with self.subTest(command, file=file):
+                self.assertIn(f"--output and a file of {option} are both {file}: its content would be lost",
+                              self.refused(*command.split(), "-o", str(file), text=None))
+        self.assertEqual({path: path.read_bytes() for path in before}, before)
+        self.succeed("translate", "-m", "ct2_marian", "-i", "s", "-o", "ct2_marian/s.out")  # no part of the model
+
     def test_a_model_of_several_languages_asks_for_them(self):
         said = self.refused("translate", "-m", "m2m100")
         self.assertIn("its source language is not given", said)

@@ -1,0 +1,95 @@
+#include "interop/model_parts.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "interop/marian_files.h"
+#include "interop/splitting.h"
+#include "interop/torch_file.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+using Files = std::vector<std::string>;
+
+bool is_tokenizer(const std::string& name) {
+  return std::ranges::any_of(Files{"source", "target"},
+                             [&](const std::string& side) { return std::ranges::count(tokenizer_names(side), name); });
+}
+
+bool is_fairseq_dictionary(const std::string& name) { return name.starts_with("dict.") && name.ends_with(".txt"); }
+
+// What the folders of Hugging Face, CTranslate2, Argos Translate and Marian hold. Weights may be in several files.
+bool is_part_of_folder(const std::string& name) {
+  static constexpr std::string_view parts[] = {"config.json",
+                                               "generation_config.json",
+                                               "tokenizer_config.json",
+                                               "tokenizer.json",
+                                               "added_tokens.json",
+                                               "special_tokens_map.json",
+                                               "vocab.json",
+                                               "target_vocab.json",
+                                               "metadata.json",
+                                               "shared_vocabulary.json",
+                                               "shared_vocabulary.txt",
+                                               "source_vocabulary.json",
+                                               "source_vocabulary.txt",
+                                               "target_vocabulary.json",
+                                               "target_vocabulary.txt",
+                                               "model.bin",
+                                               "decoder.yml"};
+  const auto is_weights = [&](std::string_view begin, std::string_view end) {
+    return name.starts_with(begin) && (name.ends_with(end) || name.ends_with(".index.json"));
+  };
+  return std::ranges::count(parts, name) > 0 || is_tokenizer(name) || is_weights("model", ".safetensors") ||
+         is_weights("pytorch_model", ".bin");
+}
+
+void add_from(const fs::path& folder, bool (*is_part)(const std::string& name), Files& parts) {
+  std::error_code ignored;  // whoever opens the model reports it
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (is_part(entry.path().filename())) parts.push_back(entry.path());
+}
+
+void add_marian_parts(const std::string& path, Files& parts) {
+  const std::optional<MarianFiles> files = find_marian_files(path);
+  if (!files) return;
+  parts.push_back(files->model);
+  Files vocabs = files->vocabs;
+  if (vocabs.empty())
+    if (auto beside = find_vocabularies_beside(files->model)) {
+      parts.push_back(beside->path);
+      vocabs = std::move(beside->vocabs);
+    }
+  for (const std::string& vocab : vocabs) {
+    parts.push_back(vocab);
+    const fs::path folder = fs::absolute(vocab).parent_path();
+    add_from(folder, is_tokenizer, parts);
+  }
+}
+
+void add_parts(const std::string& path, Files& parts) {
+  const bool folder = fs::is_directory(path);
+  if (!folder && !fs::is_regular_file(path)) return;
+  add_marian_parts(path, parts);
+  if (folder)
+    for (const fs::path& inside : {fs::path(path), fs::path(path) / "model"})
+      add_from(inside, is_part_of_folder, parts);
+  else if (looks_like_torch(path))
+    add_from(
+        fs::absolute(path).parent_path(),
+        [](const std::string& name) { return is_tokenizer(name) || is_fairseq_dictionary(name); }, parts);
+}
+
+}  // namespace
+
+std::vector<std::string> parts_of_models(const std::vector<std::string>& models) {
+  Files parts;
+  for (const std::string& model : models) add_parts(model, parts);
+  std::error_code ignored;
+  std::erase_if(parts, [&](const std::string& part) { return !fs::exists(part, ignored); });
+  return parts;
+}
+
+}  // namespace dragoman
