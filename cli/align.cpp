@@ -1,11 +1,34 @@
-#include "align/align_text.h"
+#include <filesystem>
 
+#include "align/align_text.h"
 #include "cli/align_options.h"
 #include "cli/commands.h"
+#include "engine/output_file.h"
+#include "io/shortlist.h"
+#include "train/destination.h"
 
 namespace dragoman {
+namespace {
+
+void require_shortlist_name(const std::string& file) {
+  require_replaceable("shortlist", file);
+  const std::string kind = kind_of_existing(file);
+  if (!kind.empty() && kind != "a Marian shortlist (.bin)" && !is_shortlist(file))
+    refuse_to_replace("shortlist", file, kind, "a shortlist");
+}
+
+// Before anything is learned.
+void check_outputs(const AlignCommandOptions& o) {
+  namespace fs = std::filesystem;
+  if (!o.output.empty() && o.output != "-" && (!fs::exists(o.output) || fs::is_regular_file(o.output)))
+    require_writable("output", o.output);
+  if (!o.shortlist.empty()) require_shortlist_name(o.shortlist);
+}
+
+}  // namespace
 
 int align_command(Engine&, const AlignCommandOptions& options) {
+  check_outputs(options);
   align_text(options);
   return 0;
 }

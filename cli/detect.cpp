@@ -6,6 +6,7 @@
 #include "base/line_writer.h"
 #include "cli/commands.h"
 #include "cli/detect_options.h"
+#include "engine/output_file.h"
 #include "options/flags.h"
 #include "text/language_detector.h"
 
@@ -102,6 +103,7 @@ int detect_command(Engine&, const O& options) {
     detect(options);
     return 0;
   }
+  if (options.output != "-") require_replaceable("output", options.output);
   const std::string profiles = learn_languages(texts_to_learn(options)).to_bytes();
   if (options.output == "-") {
     LineWriter writer("-");

@@ -7,7 +7,9 @@
 #include "base/line_writer.h"
 #include "cli/commands.h"
 #include "cli/vocab_options.h"
+#include "engine/output_file.h"
 #include "vocab/line_codec.h"
+#include "vocab/piece_list.h"
 #include "vocab/summary.h"
 #include "vocab/training.h"
 #include "vocab/vocabulary.h"
@@ -20,7 +22,17 @@ using Lines = std::vector<std::string>;
 // Lines processed together. Sampling depends on it, so it is the same for every input and machine.
 constexpr size_t block_lines = 1024;
 
+// A name typed for another would cost the file that has it.
+void require_vocabulary_name(const std::string& file) {
+  require_replaceable("model", file);
+  const std::string kind = kind_of_existing(file);
+  const bool is_list = kind == "text" && is_piece_list(file);
+  if (!kind.empty() && kind != "a SentencePiece model" && kind != "a dragoman vocabulary" && !is_list)
+    refuse_to_replace("model", file, kind, "a vocabulary");
+}
+
 int train(const VocabOptions& options) {
+  require_vocabulary_name(options.model);
   train_vocabulary({.inputs = options.inputs,
                     .model = options.model,
                     .size = options.size,

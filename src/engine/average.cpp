@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "dragoman/engine.h"
 #include "engine/model_files.h"
+#include "engine/output_file.h"
 #include "interop/open_model.h"
 #include "interop/model_parts.h"
 #include "io/config_json.h"
@@ -77,6 +78,7 @@ void average_models(Engine& engine, const AverageOptions& options) {
   require(options.output != "-", "--output is a model file, so it cannot be '-'");
   require(!options.models.empty(), "no models to average");
   refuse_overwriting(files_of(options));
+  require_replaceable("output", options.output);
   const Engine::Scope scope(engine);
   const std::string& first_path = options.models.front();
   const ModelFile first = open_model(first_path, {.vocabs = options.vocabs});

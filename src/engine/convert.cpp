@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "dragoman/engine.h"
 #include "engine/model_files.h"
+#include "engine/output_file.h"
 #include "interop/export.h"
 #include "interop/model_parts.h"
 #include "interop/open_model.h"
@@ -38,6 +39,7 @@ void convert_model(Engine& engine, const ConvertOptions& o) {
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
   require_enumerator("format", o.format, ModelFormat::onnx);
   refuse_overwriting(files_of(o));
+  if (o.format == ModelFormat::dragoman) require_replaceable("output", o.output);
   const Engine::Scope scope(engine);
   if (o.format != ModelFormat::dragoman) return write_for_others(o);
   std::optional<ConvertedModel> model =

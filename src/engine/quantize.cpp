@@ -11,13 +11,13 @@
 #include "decode/translator.h"
 #include "dragoman/engine.h"
 #include "engine/model_files.h"
+#include "engine/output_file.h"
 #include "interop/model_parts.h"
 #include "interop/open_model.h"
 #include "io/int8_weights.h"
 #include "io/load_model.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
-#include "train/destination.h"
 
 namespace dragoman {
 namespace {
@@ -31,7 +31,7 @@ void check(const QuantizeOptions& o) {
   require_tokenizer_without_model("tokenize", o.tokenize);
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
   refuse_overwriting(files_of(o));
-  require_writable("output", o.output);
+  require_replaceable("output", o.output);
 }
 
 LinePairs read_valid_set(const std::vector<std::string>& files) {

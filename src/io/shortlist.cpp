@@ -4,6 +4,8 @@
 #include <bit>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/file_kind.h"
 #include "io/safetensors.h"
 #include "io/xxhash64.h"
 
@@ -92,6 +94,12 @@ void save_shortlist(const std::string& path, const Shortlist& shortlist, const V
        {"version", version},
        {"source_vocabulary", checksum(source)},
        {"target_vocabulary", checksum(target)}});
+}
+
+bool is_shortlist(const std::string& path) {
+  const MappedFile file(path);
+  const std::string_view begin(reinterpret_cast<const char*>(file.data()), std::min<size_t>(file.size(), 512));
+  return kind_of_file(begin) == "a safetensors file" && metadata(SafetensorsFile(path), "format") == format;
 }
 
 Shortlist load_shortlist(const std::string& path, const Vocabulary& source, const Vocabulary& target) {

@@ -23,6 +23,9 @@ struct Shortlist {
 void save_shortlist(const std::string& path, const Shortlist& shortlist, const Vocabulary& source,
                     const Vocabulary& target);
 
+/// Whether a file is a dragoman shortlist, sound or not. Error for a broken safetensors file.
+bool is_shortlist(const std::string& path);
+
 /// Error if the file is damaged, not a shortlist, empty, or made for other vocabularies.
 Shortlist load_shortlist(const std::string& path, const Vocabulary& source, const Vocabulary& target);
 

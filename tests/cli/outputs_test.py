@@ -124,6 +124,38 @@ class Outputs(unittest.TestCase):
         self.assertIn("--output and --shortlist are both ./new: one would overwrite the other", error)
         self.assertEqual(self.files(), before)
 
+    def test_that_cannot_be_written_are_refused_before_the_work(self):
+        before = self.files()
+        for command, said in (
+                ("align -v vs vt -t s t -o no/links", "--output no/links: there is no folder no"),
+                ("align -v vs vt -t s t --shortlist no/x", "--shortlist no/x: there is no folder no"),
+                ("align -v vs vt -t s t --shortlist /dev/full", "--shortlist /dev/full exists and is not a regular file"),
+                ("vocab train -i s -m no/v --size 280", "--model no/v: there is no folder no"),
+                ("detect --learn en=s de=t -o no/x", "--output no/x: there is no folder no"),
+                ("average m m -o no/x", "--output no/x: there is no folder no"),
+                ("quantize -m m -o /dev/full --valid-sets s t", "--output /dev/full exists and is not a regular file")):
+            code, error = self.call(command)
+            self.assertEqual(code, 2, command)
+            self.assertTrue(error.startswith(f"error: {said}"), error)  # without a line of progress before it
+        self.assertEqual(self.files(), before)
+
+    def test_replace_only_files_of_their_kind(self):
+        before = self.files()
+        for command, said in (
+                ("vocab train -i s -m m --size 280", "--model m is a safetensors file, expected a new file or a vocab"),
+                ("vocab train -i s -m t --size 280", "--model t is text, expected a new file or a vocabulary"),
+                ("align -v vs vt -t s t --shortlist m.state", "--shortlist m.state is a safetensors file, expected"),
+                ("align -m m -t s s --shortlist t", "--shortlist t is text, expected a new file or a shortlist")):
+            code, error = self.call(command)
+            self.assertEqual(code, 2, command)
+            self.assertTrue(error.startswith(f"error: {said}"), error)
+        self.assertEqual(self.files(), before)
+        for command in ("vocab train -i s -m again --size 280", "vocab train -i s -m again.yml --size 280",
+                        "align -v vs vt -t s t --shortlist again.shortlist --iterations 1"):
+            for _ in range(2):
+                code, error = self.call(command)
+                self.assertEqual(code, 0, error)
+
     def test_of_links_and_pages_are_whole_or_as_before(self):
         (self.folder / "shorter").write_text("rot\n" * 40, encoding="utf-8")
         many = "".join((self.folder / side).read_text() * 40 for side in "s")

@@ -1,0 +1,34 @@
+#include "engine/output_file.h"
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/file_kind.h"
+#include "train/destination.h"
+
+namespace dragoman {
+
+namespace fs = std::filesystem;
+
+void require_replaceable(std::string_view option, const std::string& file) {
+  require_writable(option, file);
+  require(!fs::exists(file) || fs::is_regular_file(file),
+          "--{} {} exists and is not a regular file, so it is not replaced", option, file);
+}
+
+std::string kind_of_existing(const std::string& file) {
+  constexpr size_t enough = 512;
+  if (!fs::is_regular_file(file)) return "";
+  std::string begin(enough, '\0');
+  begin.resize(FileDescriptor::to_read(file).read(begin.data(), enough));
+  return std::string(kind_of_file(begin));
+}
+
+void refuse_to_replace(std::string_view option, const std::string& file, std::string_view kind,
+                       std::string_view expected) {
+  throw Error(fmt::format("--{} {} is {}, expected a new file or {} to replace", option, file, kind, expected),
+              "give another name, or remove the file first");
+}
+
+}  // namespace dragoman
