@@ -32,7 +32,10 @@ int evaluate_command(Engine& engine, const EvaluateCommandOptions& options) {
     return 0;
   }
   const Evaluation evaluation = evaluate(engine, options);
-  print_page(options.json ? figures_json(evaluation) : figures_page(options, evaluation));
+  if (options.sentence_level)
+    print_page(sentences_page(evaluation));
+  else
+    print_page(options.json ? figures_json(evaluation) : figures_page(options, evaluation));
   return 0;
 }
 

@@ -44,9 +44,38 @@ void check_mbr(EvaluateCommandOptions& o, const Given& given, Findings& findings
 
 void check_list(EvaluateCommandOptions& o, const Given& given, Findings& findings) {
   o.mbr ? check_mbr(o, given, findings) : check_oracle(o, given, findings);
-  for (const char* option : {"ter-case-sensitive", "rouge-stemmer", "json", "confidence", "paired-bs", "paired-ar"})
+  for (const char* option : {"ter-case-sensitive", "rouge-stemmer", "json", "sentence-level", "confidence", "paired-bs",
+                             "paired-ar", "samples", "seed"})
     findings.expect(!given.changed(option), "--{} contradicts --{}, which prints translations, not metrics", option,
                     o.mbr ? "mbr" : "oracle");
+}
+
+// An option that would have no effect.
+void check_metric_options(const EvaluateCommandOptions& o, const Given& given, Findings& findings) {
+  const auto has_one_of = [&](std::initializer_list<CorpusMetric> metrics) {
+    return std::ranges::any_of(metrics, [&](CorpusMetric metric) { return std::ranges::count(o.metrics, metric) > 0; });
+  };
+  const auto expect = [&](const char* option, std::initializer_list<CorpusMetric> metrics) {
+    findings.expect(!given.changed(option) || has_one_of(metrics), "--{} is for --metrics {}, not for {}", option,
+                    names_of(metrics), names_of(o.metrics));
+  };
+  expect("tokenize", {CorpusMetric::bleu});
+  expect("lowercase", {CorpusMetric::bleu, CorpusMetric::chrf, CorpusMetric::chrf_plus_plus, CorpusMetric::exact});
+  if (o.oracle || o.mbr) return;  // check_list refuses the rest
+  expect("ter-case-sensitive", {CorpusMetric::ter});
+  expect("rouge-stemmer", {CorpusMetric::rouge});
+  for (const char* option : {"samples", "seed"})
+    findings.expect(!given.changed(option) || o.confidence || o.paired_bs || o.paired_ar,
+                    "--{} is for --confidence, --paired-bs and --paired-ar, none of which is given", option);
+}
+
+void check_sentence_level(const EvaluateCommandOptions& o, const Given& given, Findings& findings) {
+  for (const char* option : {"json", "confidence", "paired-bs", "paired-ar"})
+    findings.expect(!given.changed(option), "--{} contradicts --sentence-level, which prints the scores of lines",
+                    option);
+  if (o.hypotheses.size() != 1)
+    findings.add(Error(fmt::format("--sentence-level takes one file of --hypotheses, found {}", o.hypotheses.size()),
+                       "evaluate one system after the other"));
 }
 
 void check_evaluate(EvaluateCommandOptions& o, const Given& given, Findings& findings) {
@@ -59,6 +88,8 @@ void check_evaluate(EvaluateCommandOptions& o, const Given& given, Findings& fin
                   from_stdin);
   findings.attempt([&] { require_tokenizer_model(o.tokenize, o.tokenize_model); });
   findings.expect(!o.metrics.empty(), "--metrics needs a value");
+  check_metric_options(o, given, findings);
+  if (o.sentence_level) check_sentence_level(o, given, findings);
   if (std::ranges::count(o.metrics, CorpusMetric::evalb) > 0 && o.references.size() > 1)
     findings.add(Error(fmt::format("--metrics evalb takes one file of --references, found {}", o.references.size()),
                        "a sentence has one tree: give one file"));
@@ -137,6 +168,12 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .group = metrics,
                .help = "compare words by their Porter stems in ROUGE, as most published results do"},
               {.name = "json", .field = &O::json, .group = metrics, .help = "print one JSON object"},
+              {.name = "sentence-level",
+               .field = &O::sentence_level,
+               .group = metrics,
+               .help =
+                   "print instead the scores of each line, tab-separated in the order of the table; BLEU of a line is "
+                   "smoothed, of n-grams no longer than the line"},
               {.name = "oracle",
                .field = &O::oracle,
                .group = metrics,
@@ -164,7 +201,8 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .field = &O::samples,
                .value = "N",
                .group = significance,
-               .help = "number of resamples or randomizations; 0: 1,000 resamples, 10,000 randomizations",
+               .help = "number of resamples, or with --paired-ar of randomizations, beside which intervals take 1,000 "
+                       "resamples; 0: 1,000 resamples, 10,000 randomizations",
                .range = {0, 10'000'000}},
               {.name = "seed",
                .field = &O::seed,

@@ -94,6 +94,15 @@ std::string figures_page(const EvaluateOptions& options, const Evaluation& evalu
   return page;
 }
 
+std::string sentences_page(const Evaluation& evaluation) {
+  const std::vector<MetricScore>& figures = evaluation.systems.front().scores;
+  std::string page;
+  for (size_t line = 0; line < figures.front().lines.size(); ++line)
+    for (const MetricScore& figure : figures)
+      page += fmt::format("{:.4f}{}", figure.lines[line], &figure == &figures.back() ? '\n' : '\t');
+  return page;
+}
+
 std::string figures_json(const Evaluation& evaluation) {
   const auto& systems = evaluation.systems;
   Json page = systems.size() == 1 ? to_json(systems.front()) : Json::object();

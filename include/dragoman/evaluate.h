@@ -33,12 +33,13 @@ struct EvaluateOptions {
   std::string tokenize_model = {};             // a SentencePiece model, for spm
   bool lowercase = false;                      // for BLEU, chrF and exact match
   bool ter_case_sensitive = false;
-  bool rouge_stemmer = false;  // Porter's
-  bool confidence = false;     // intervals from bootstrap resampling
-  bool paired_bs = false;      // compare with the first system by bootstrap resampling, …
-  bool paired_ar = false;      // … by approximate randomisation
-  int samples = 0;             // 0: 1,000 resamples, 10,000 randomisations
-  uint64_t seed = 12345;       // sacreBLEU's
+  bool rouge_stemmer = false;   // Porter's
+  bool sentence_level = false;  // also scores each line by itself
+  bool confidence = false;      // intervals from bootstrap resampling
+  bool paired_bs = false;       // compare with the first system by bootstrap resampling, …
+  bool paired_ar = false;       // … by approximate randomisation
+  int samples = 0;              // 0: 1,000 resamples, 10,000 randomisations
+  uint64_t seed = 12345;        // sacreBLEU's
 };
 
 /// Interval of 95 % of the resampled scores: mean ± half_width.
@@ -62,6 +63,7 @@ struct EvalbParts {
 struct MetricScore {
   std::string name, title;  // "chrf" and "chrF2"
   double score = 0;
+  std::vector<double> lines;         // with sentence_level: of each line; BLEU as by sacreBLEU's sentence_bleu
   std::optional<Interval> interval;  // with confidence and paired_bs
   std::optional<double> p_value;     // of the difference from the first system
   std::optional<BleuParts> bleu;

@@ -68,10 +68,10 @@ void warn_of_tokenised_text(const EvaluatedText& system, Tokenizer tokenizer) {
 }
 
 // Computes one metric for all systems: `lines_of(text)` returns the stats of each line, `score` the metric of their
-// sum. Returns each system's sum.
-template <class LinesOf, class Score>
+// sum, and `of_line` that of a line. Returns each system's sum.
+template <class LinesOf, class Score, class OfLine>
 auto judge(const MetricScore& named, const Work& work, std::vector<SystemScores>& systems, LinesOf lines_of,
-           Score score) {
+           Score score, OfLine of_line) {
   const EvaluateOptions& options = work.options;
   const auto baseline = lines_of(work.texts.front().lines);
   std::vector<double> baseline_scores;
@@ -90,8 +90,20 @@ auto judge(const MetricScore& named, const Work& work, std::vector<SystemScores>
     }
     if (s > 0 && options.paired_ar)
       figure.p_value = randomization_p_value(baseline, lines, score, randomization_of(options));
+    if (figure.p_value && lines == baseline)
+      log_warning("{} and {} have the same {} on every line, so its p says nothing", systems[0].system,
+                  systems[s].system, named.title);
+    if (options.sentence_level)
+      for (const auto& line : lines) figure.lines.push_back(of_line(line));
   }
   return sums;
+}
+
+// The same for metrics of which a line is a text of one line.
+template <class LinesOf, class Score>
+auto judge(const MetricScore& named, const Work& work, std::vector<SystemScores>& systems, LinesOf lines_of,
+           Score score) {
+  return judge(named, work, systems, lines_of, score, score);
 }
 
 BleuParts parts_of(const Bleu& bleu) { return {bleu.precisions, bleu.brevity_penalty, bleu.ratio()}; }
@@ -105,7 +117,7 @@ void judge_bleu(const Work& work, Case letters, std::vector<SystemScores>& syste
   const auto sums = judge(
       {"bleu", "BLEU"}, work, systems,
       [&](Segments lines) { return bleu_of_lines(lines, work.references, work.tokenizer, letters); },
-      [](const BleuStats& stats) { return bleu(stats).score; });
+      [](const BleuStats& stats) { return bleu(stats).score; }, sentence_bleu);
   for (size_t s = 0; s < systems.size(); ++s) systems[s].scores.back().bleu = parts_of(bleu(sums[s]));
 }
 

@@ -26,6 +26,7 @@ struct BleuStats {
   std::array<int64_t, bleu_order> matches{}, totals{};  // [n - 1]: matched and all n-grams of the hypothesis
 
   BleuStats& operator+=(const BleuStats& other);
+  bool operator==(const BleuStats&) const = default;
 };
 
 struct Bleu {

@@ -24,10 +24,12 @@ constexpr int chrf_character_order = 6, chrf_longest_word_order = 2;
 struct ChrfStats {
   struct Order {
     int64_t hypothesis = 0, reference = 0, matches = 0;
+    bool operator==(const Order&) const = default;
   };
   std::array<Order, chrf_character_order + chrf_longest_word_order> orders{};
 
   ChrfStats& operator+=(const ChrfStats& other);
+  bool operator==(const ChrfStats&) const = default;
 };
 
 ChrfStats chrf_stats(std::string_view hypothesis, std::span<const std::string_view> references,

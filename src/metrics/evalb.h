@@ -25,6 +25,7 @@ struct EvalbStats {
   int64_t other_words = 0;  // lines skipped, as in EVALB, because the words of hypothesis and reference differ
 
   EvalbStats& operator+=(const EvalbStats& other);
+  bool operator==(const EvalbStats&) const = default;
 };
 
 struct Evalb {

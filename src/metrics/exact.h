@@ -13,6 +13,7 @@ struct ExactStats {
   int64_t equal = 0, lines = 0;
 
   ExactStats& operator+=(const ExactStats& other);
+  bool operator==(const ExactStats&) const = default;
 };
 
 ExactStats exact_stats(std::string_view hypothesis, std::span<const std::string_view> references,

@@ -24,6 +24,7 @@ struct RougeStats {
   int64_t lines = 0;
 
   RougeStats& operator+=(const RougeStats& other);
+  bool operator==(const RougeStats&) const = default;
 };
 
 RougeStats rouge_stats(std::string_view hypothesis, std::span<const std::string_view> references, Rouge kind,

@@ -19,6 +19,7 @@ struct TerStats {
   double reference_words = 0;  // mean of the references
 
   TerStats& operator+=(const TerStats& other);
+  bool operator==(const TerStats&) const = default;
 };
 
 /// Words are separated by white space. tercom, and so sacreBLEU, ignores case by default.

@@ -35,6 +35,12 @@ class Evaluate(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
+    def refused(self, command):
+        done = subprocess.run([BINARY, "evaluate", *command.split()], cwd=self.folder, timeout=60, check=False, text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        return done.stderr
+
     def figures(self, command):
         return json.loads(self.call(f"{command} --json").stdout)
 
@@ -88,6 +94,44 @@ class Evaluate(unittest.TestCase):
                 expected.append(next(text for text, mean in zip(texts, means) if mean > max(means) - 1e-7))
             with self.subTest(metrics):
                 self.assertEqual(self.call(f"--mbr {metrics}", text).stdout.splitlines(), expected)
+
+    def test_scores_of_lines_are_those_of_sacrebleu(self):
+        try:
+            from sacrebleu.metrics import BLEU, CHRF, TER  # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("sacrebleu is not there")
+        draw = random.Random(4)
+        words = "the a dog dogs runs run, ran on in green grass. Grass over fence".split()
+        texts = [[" ".join(draw.choices(words, k=draw.randint(0, 12))) for _ in range(200)] for _ in range(3)]
+        for name, lines in zip(("lines", "reference", "alternative"), texts):
+            (self.folder / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        metrics = BLEU(effective_order=True), CHRF(), CHRF(word_order=2), TER()
+        expected = [[metric.sentence_score(text, list(references)).score for metric in metrics]
+                    for text, *references in zip(*texts)]
+        page = self.call("-r reference alternative -i lines --metrics bleu chrf chrf++ ter --sentence-level").stdout
+        found = [[float(score) for score in line.split("\t")] for line in page.splitlines()]
+        self.assertEqual([len(scores) for scores in found], [len(scores) for scores in expected])
+        for scores, theirs in zip(found, expected):
+            for score, other in zip(scores, theirs):
+                self.assertAlmostEqual(score, other, delta=5.1e-5)
+
+    def test_options_without_effect_are_refused(self):
+        (self.folder / "few.list").write_text("0 ||| a ||| F= -1\n", encoding="utf-8")
+        for options, said in (
+                ("--samples 9", "--samples is for --confidence, --paired-bs and --paired-ar, none of which is given"),
+                ("--seed 9", "--seed is for --confidence, --paired-bs and --paired-ar"),
+                ("--tokenize char --metrics chrf", "--tokenize is for --metrics bleu, not for chrf"),
+                ("--lowercase --metrics ter", "--lowercase is for --metrics bleu chrf chrf++ exact, not for ter"),
+                ("--ter-case-sensitive", "--ter-case-sensitive is for --metrics ter, not for bleu chrf"),
+                ("--rouge-stemmer", "--rouge-stemmer is for --metrics rouge, not for bleu chrf"),
+                ("--sentence-level --json", "--json contradicts --sentence-level"),
+                ("--sentence-level -i others", "--sentence-level takes one file of --hypotheses, found 2")):
+            self.assertIn(said, self.refused(f"-r titles -i outputs {options}"))
+        for options, said in (("--mbr --samples 9", "--samples contradicts --mbr"),
+                              ("--mbr --tokenize char", "--tokenize is for --metrics bleu, not for chrf"),
+                              ("-r titles --oracle --seed 9", "--seed contradicts --oracle")):
+            self.assertIn(said, self.refused(f"-i few.list {options}"))
+        self.call("-r titles -i outputs --metrics bleu ter --lowercase --seed 12345 --tokenize 13a --samples 0")
 
     def test_exact_counts_lines(self):
         self.assertEqual(self.figures("-r titles -i titles --metrics exact")["exact"], 100)

@@ -193,6 +193,10 @@ PROVOKED = {
         "translate -m alone --alignment",  # before any line is read
     "--normalize contradicts --summary …, which is computed from whole log-probabilities": "score -m m -t s t -n --summary",
     "--n-best-feature … is for --n-best, which is not given": "score -m m -t s t --n-best-feature x",
+    "--… is for --metrics …, not for …": "evaluate -r t -i t --rouge-stemmer",
+    "--… is for --confidence, --paired-bs and --paired-ar, none of which is given": "evaluate -r t -i t --samples 9",
+    "--… contradicts --sentence-level, which prints the scores of lines": "evaluate -r t -i t --sentence-level --json",
+    "--sentence-level takes one file of --hypotheses, found …": "evaluate -r t -i t t --sentence-level",
     "--… and --… are both …: its content would be lost": "score -m m -t s t -o s",
     "--… and --… are both …: one would overwrite the other": f"{TRAIN} -m new --log-json new",
     "--attention-score … has matrices of its own, so --attention-projections … would only rename them":

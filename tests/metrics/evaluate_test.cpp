@@ -100,6 +100,35 @@ TEST_F(Evaluate, HasChrfWithWordsAndTerWhichIgnoresCaseByDefault) {
   EXPECT_NEAR(json_of(options).at("ter").get<double>(), 30, 1e-9);
 }
 
+// sacrebleu 2.6.0: sacrebleu ref -i hyp -sl -b -w 4, with -m bleu, chrf, chrf --chrf-word-order 2 and ter.
+TEST_F(Evaluate, ScoresEachLineByItself) {
+  EvaluateCommandOptions options{
+      {.references = {file("ref", std::string(reference) + "yes we can\n")},
+       .hypotheses = {file("hyp", std::string(hypothesis) + "Yes\n")},
+       .metrics = {CorpusMetric::ter, CorpusMetric::chrf_plus_plus, CorpusMetric::chrf, CorpusMetric::bleu},
+       .sentence_level = true}};
+  EXPECT_EQ(output_of(options),
+            "48.8923\t71.4225\t72.6591\t16.6667\n"
+            "37.9918\t76.4774\t78.3474\t25.0000\n"
+            "0.0000\t15.0980\t11.3235\t66.6667\n");
+}
+
+TEST_F(Evaluate, SaysThatSystemsDoNotDiffer) {
+  const std::string ref = file("ref", reference);
+  for (const bool by_bootstrap : {false, true}) {
+    std::string warnings;
+    Engine logging({.log = [&](LogLevel, std::string_view message) { warnings += message; }});
+    evaluate(logging, {.references = {ref},
+                       .hypotheses = {file("one", hypothesis), file("same", hypothesis), file("other", reference)},
+                       .metrics = {CorpusMetric::chrf},
+                       .paired_bs = by_bootstrap,
+                       .paired_ar = !by_bootstrap,
+                       .samples = 9});
+    EXPECT_THAT(warnings, HasSubstr("same have the same chrF2 on every line"));
+    EXPECT_THAT(warnings, testing::Not(HasSubstr("other have")));
+  }
+}
+
 TEST_F(Evaluate, GivesIntervalsAndComparesWithTheFirstSystem) {
   EvaluateOptions options{.references = {file("ref", reference)},
                           .hypotheses = {file("hyp", hypothesis), file("other", "A cat.\nRain all day.\n")},
