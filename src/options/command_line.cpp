@@ -69,8 +69,8 @@ class CommandLine {
     return !takes_words || !is_number(word);
   }
 
-  // "--name", "--name=value", "-l", "-lvalue". Other toolkits also have long names with one dash: "-src". As a letter
-  // with a value, "-output" would write to a file named "utput".
+  // "--name", "--name=value", "-l", "-lvalue". Other toolkits also have long names with one dash: "-src", "-sl". As a
+  // letter with a value, "-output" would write to a file named "utput".
   void begin_option(const std::string& argument) {
     finish_option();
     const bool is_long = argument.starts_with("--");
@@ -79,7 +79,8 @@ class CommandLine {
       findings_.add(Error(fmt::format("there is no option -{}", word), fmt::format("write --{}", word)));
       return begin_option("-" + argument);
     }
-    const bool foreign = !is_long && argument.size() > 3 && foreign_option(argument.substr(1), about_.name);
+    const bool foreign = !is_long && (argument.size() > 3 || !with_letter(argument[1])) &&
+                         foreign_option(argument.substr(1), about_.name);
     const size_t end = is_long || foreign ? std::min(argument.find('='), argument.size()) : 2;
     const std::string name = argument.substr(is_long ? 2 : 1, end - (is_long ? 2 : 1));
     option_ = foreign ? nullptr : is_long ? find(options_, name) : with_letter(name[0]);

@@ -15,14 +15,20 @@ namespace {
 // whatever its value.
 constexpr std::string_view stand_ins = "train translate score";
 
+// A letter means something else in each program, so without commands it stands for an option of the corresponding one.
+bool applies(const Foreign& row, std::string_view name, std::string_view command) {
+  if (!row.commands.empty()) return has_word(row.commands, command);
+  return name.size() > 1 || has_word(stand_ins, command);
+}
+
 const Foreign* find(std::span<const Foreign> rows, std::string_view name, std::string_view command) {
   for (const Foreign& row : rows)
-    if (has_word(row.names, name) && (row.commands.empty() || has_word(row.commands, command))) return &row;
+    if (has_word(row.names, name) && applies(row, name, command)) return &row;
   return nullptr;
 }
 
-std::array<std::span<const Foreign>, 4> option_tables() {
-  return {marian_options(), fairseq_options(), opennmt_options(), sockeye_options()};
+std::array<std::span<const Foreign>, 5> option_tables() {
+  return {sacrebleu_options(), marian_options(), fairseq_options(), opennmt_options(), sockeye_options()};
 }
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }

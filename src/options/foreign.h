@@ -37,6 +37,7 @@ struct ForeignValue {
 std::span<const Foreign> marian_options();
 std::span<const Foreign> marian_programs();
 std::span<const ForeignValue> marian_values();
+std::span<const Foreign> sacrebleu_options();
 std::span<const ForeignValue> sacrebleu_values();
 std::span<const Foreign> fairseq_options();
 std::span<const Foreign> fairseq_programs();

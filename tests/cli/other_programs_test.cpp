@@ -2,8 +2,10 @@
 
 #include <set>
 
+#include "cli/align_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/evaluate_options.h"
 #include "cli/translate_options.h"
 #include "options/foreign.h"
 #include "options/train_table.h"
@@ -102,6 +104,33 @@ TEST(SockeyesOptions, SayWhatTheyAreCalledHere) {
   EXPECT_EQ(Answer<TranslateCommandOptions>(translate_table(), split("-m m --chunk-size 9")).outcome(), ignored);
 }
 
+TEST(ForeignOptions, OfSacrebleuAndFastAlignAreAnsweredWhereTheyBelong) {
+  const std::pair<const char*, const char*> of_sacrebleu[] = {{"-tok zh", "--tokenize"},
+                                                              {"-sl", "--sentence-level"},
+                                                              {"-t wmt14", "test sets are not downloaded"},
+                                                              {"-w 4", "--json prints all"},
+                                                              {"-m bleu", "--metrics"},
+                                                              {"-b", "--json"},
+                                                              {"-lc", "--lowercase"},
+                                                              {"--smooth-method floor", "exp"},
+                                                              {"--chrf-word-order 2", "chrf++"},
+                                                              {"--width 4", "--json prints all"}};
+  for (const auto& [words, hint] : of_sacrebleu) {
+    const Answer<EvaluateCommandOptions> answer(evaluate_table(), split(std::string("-r r ") + words));
+    EXPECT_EQ(answer.outcome(), refused) << words;
+    EXPECT_THAT(answer.said, HasSubstr(hint)) << words;
+  }
+  const std::pair<const char*, const char*> of_fast_align[] = {
+      {"-i text", "--train-sets"}, {"-d", "diagonal"}, {"-r", "--reverse"}, {"-I 5", "--iterations"}};
+  for (const auto& [words, hint] : of_fast_align) {
+    const Answer<AlignCommandOptions> answer(align_table(), split(std::string("-t s t -m m ") + words));
+    EXPECT_EQ(answer.outcome(), refused) << words;
+    EXPECT_THAT(answer.said, HasSubstr(hint)) << words;
+  }
+  EXPECT_EQ(foreign_option("w", "inspect"), nullptr);  // Marian's --workspace
+  EXPECT_NE(foreign_option("w", "translate"), nullptr);
+}
+
 // The first table that has a name answers for it.
 TEST(ForeignOptions, OfTheLaterTablesAreInNoEarlierOne) {
   for (const auto& rows : {opennmt_options(), sockeye_options()})
@@ -132,8 +161,9 @@ TEST(ForeignOptions, HaveAnswersThatNameOptionsThatExist) {
   std::set<std::string> known{"--version"};
   for (const Command& command : all_commands())
     for (const std::string& name : all_names(command.options())) known.insert("--" + name);
-  for (const auto& rows : {marian_options(), fairseq_options(), opennmt_options(), sockeye_options(), marian_programs(),
-                           fairseq_programs(), opennmt_programs(), sockeye_programs()})
+  for (const auto& rows :
+       {marian_options(), fairseq_options(), opennmt_options(), sockeye_options(), sacrebleu_options(),
+        marian_programs(), fairseq_programs(), opennmt_programs(), sockeye_programs()})
     for (const Foreign& row : rows)
       for (std::string word : split(std::string(row.answer))) {
         while (!word.empty() && std::ispunct(uint8_t(word.back()))) word.pop_back();
