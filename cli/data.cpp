@@ -7,9 +7,12 @@
 namespace dragoman {
 namespace {
 
-void check_data_command(DataCommandOptions& o, const Given&, Findings& findings) {
+void check_data_command(DataCommandOptions& o, const Given& given, Findings& findings) {
   findings.attempt([&] { text_pairs("train-sets", o.train_sets, o.tsv); });
   check_pair("vocabs", o.vocabs, findings);
+  for (const char* option : {"max-length", "sample", "no-spm-encode"})
+    findings.expect(!given.changed(option) || !o.vocabs.empty(),
+                    "--{} is for --vocabs, which is not given: only words are counted", option);
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -5,6 +7,15 @@
 #include "pages/curves_page.h"
 
 namespace dragoman {
+
+namespace {
+
+void check(PlotOptions& o, const Given&, Findings& findings) {
+  const auto from_stdin = std::ranges::count(o.logs, "-");
+  findings.expect(from_stdin <= 1, "only one of --logs can be '-' (stdin), found {}", from_stdin);
+}
+
+}  // namespace
 
 Table<PlotOptions> plot_table() {
   using O = PlotOptions;
@@ -19,7 +30,8 @@ Table<PlotOptions> plot_table() {
                      .group = "Options",
                      .help = "logs of train --log-json; several runs are compared",
                      .required = true,
-                     .positional = true}}};
+                     .positional = true}},
+          .check = check};
 }
 
 int plot_command(Engine&, const PlotOptions& o) {

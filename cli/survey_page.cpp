@@ -13,7 +13,9 @@ using Json = nlohmann::ordered_json;
 
 std::string share(int64_t part, int64_t whole) {
   if (part == 0 || whole == 0) return grouped(part);
-  return fmt::format("{} ({:.2g} %)", grouped(part), 100 * double(part) / double(whole));
+  const double percent = 100 * double(part) / double(whole);
+  return percent < 10 ? fmt::format("{} ({:.2g} %)", grouped(part), percent)
+                      : fmt::format("{} ({:.0f} %)", grouped(part), percent);
 }
 
 // "12 (0.4 %), lines 3, 17, 20, …"
@@ -83,7 +85,9 @@ Json to_json(const SurveyedSide& side, bool encoded) {
     json["unknown"] = side.unknown;
     json["byte_pieces"] = side.byte_pieces;
   }
-  json["lengths"] = side.lengths;
+  json["lengths"] = Json::object();
+  for (size_t n = 0; n < side.lengths.size(); ++n)
+    if (side.lengths[n] > 0) json["lengths"][std::to_string(n)] = side.lengths[n];
   return json;
 }
 

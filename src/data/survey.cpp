@@ -52,8 +52,9 @@ class Sample {
   Sample(int64_t size, uint64_t seed) : size_(size), numbers_(seed, 0) {}
 
   void offer(Line line) {
+    ++offered_;
     if (int64_t(lines_.size()) < size_) return lines_.push_back(std::move(line));
-    const auto index = int64_t(numbers_.below(uint64_t(line.number)));
+    const auto index = int64_t(numbers_.below(uint64_t(offered_)));
     if (index < size_) lines_[index] = std::move(line);
   }
   std::vector<Line> take() {
@@ -62,7 +63,7 @@ class Sample {
   }
 
  private:
-  int64_t size_;
+  int64_t size_, offered_ = 0;
   PhiloxSequence numbers_;
   std::vector<Line> lines_;
 };

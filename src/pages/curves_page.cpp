@@ -1,5 +1,6 @@
 #include "pages/curves_page.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "pages/page_data.h"
@@ -187,9 +188,25 @@ draw();
 </html>
 )html";
 
+// The first and the last point, and the lowest and the highest of each group of neighbours: more would not be seen.
+std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& points) {
+  constexpr size_t groups = 1000;
+  if (points.size() <= 2 * groups) return points;
+  std::vector<CurvePoint> kept = {points.front()};
+  for (size_t group = 0; group < groups; ++group) {
+    const auto begin = points.begin() + ptrdiff_t(group * points.size() / groups),
+               end = points.begin() + ptrdiff_t((group + 1) * points.size() / groups);
+    const auto [low, high] = std::ranges::minmax_element(begin, end, {}, &CurvePoint::value);
+    for (const auto& point : {std::min(low, high), std::max(low, high)})
+      if (point->update > kept.back().update) kept.push_back(*point);
+  }
+  if (points.back().update > kept.back().update) kept.push_back(points.back());
+  return kept;
+}
+
 Json points_of(const Curve& curve) {
   Json points = Json::array();
-  for (const CurvePoint& p : curve.points) points.push_back({p.update, p.target_tokens, p.value});
+  for (const CurvePoint& p : thinned(curve.points)) points.push_back({p.update, p.target_tokens, p.value});
   return points;
 }
 

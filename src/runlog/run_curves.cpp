@@ -36,7 +36,7 @@ class CurveReader {
   // After a kill or a rollback, updates reported after the checkpoint are trained again.
   void truncate_after(int64_t update) {
     for (Curve& curve : run_.curves)
-      std::erase_if(curve.points, [&](const CurvePoint& p) { return p.update > update; });
+      while (!curve.points.empty() && curve.points.back().update > update) curve.points.pop_back();
   }
 
   void add(const Json& line, const std::string& name, const Json& value) {
@@ -64,9 +64,9 @@ RunCurves read_curves(const std::string& path) {
   }
   RunCurves run = reader.curves();
   if (run.curves.empty())
-    throw Error(fmt::format("{} has no report and no validation in its {} lines", path, lines.lines()),
+    throw Error(fmt::format("{} has no report and no validation in its {} lines", lines.name(), lines.lines()),
                 "plot draws logs of dragoman train --log-json, from the first report (--disp-freq) on");
-  if (broken > 0) log_warning("{}: {} of {} lines are not events and are skipped", path, broken, lines.lines());
+  if (broken > 0) log_warning("{}: {} of {} lines are not events and are skipped", lines.name(), broken, lines.lines());
   return run;
 }
 

@@ -197,6 +197,8 @@ PROVOKED = {
     "--… is for --confidence, --paired-bs and --paired-ar, none of which is given": "evaluate -r t -i t --samples 9",
     "--… contradicts --sentence-level, which prints the scores of lines": "evaluate -r t -i t --sentence-level --json",
     "--sentence-level takes one file of --hypotheses, found …": "evaluate -r t -i t t --sentence-level",
+    "--… is for --vocabs, which is not given: only words are counted": "data -t s t --sample 9",
+    "only one of --logs can be '-' (stdin), found …": "plot - -",
     "--… and --… are both …: its content would be lost": "score -m m -t s t -o s",
     "--… and --… are both …: one would overwrite the other": f"{TRAIN} -m new --log-json new",
     "--attention-score … has matrices of its own, so --attention-projections … would only rename them":

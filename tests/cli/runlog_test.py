@@ -225,8 +225,37 @@ class Reports(Logged):
         figures = json.loads(self.succeed(*"data -t s t -v v v --json".split()))
         self.assertEqual((figures["lines"], figures["encoded"], figures["duplicates"]), (150, 150, 0))
         self.assertEqual(figures["source"]["words"], len(self.source.split()))
-        self.assertEqual(sum(figures["target"]["lengths"]), 150)
+        self.assertEqual(sum(figures["target"]["lengths"].values()), 150)
+        self.assertNotIn(0, figures["target"]["lengths"].values())
         self.assertNotIn("pieces", json.loads(self.succeed(*"data -t s t --json".split()))["source"])
+
+    def test_data_prints_shares_and_refuses_what_has_no_effect(self):
+        (self.folder / "copied").write_text("a b\n" * 2, encoding="utf-8")
+        page = self.succeed(*"data -t copied copied".split())
+        self.assertRegex(page, r"identical sides +2 \(100 %\)")
+        for option in ("--max-length 9", "--sample 9", "--no-spm-encode"):
+            done = self.call("data", "-t", "s", "t", *option.split())
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"{option.split()[0]} is for --vocabs, which is not given: only words are", done.stderr)
+        (self.folder / "wide").write_text("a " * 9000 + "\n", encoding="utf-8")
+        figures = json.loads(self.succeed(*"data -t wide wide --json".split()))
+        self.assertEqual(figures["source"]["lengths"], {"9000": 1})
+
+    def test_plot_reads_stdin_once_and_draws_what_can_be_seen(self):
+        self.assertIn("only one of --logs can be '-' (stdin), found 2", self.call("plot", "-", "-").stderr)
+        done = subprocess.run([end_to_end_test.BINARY, "plot", "-"], input="{}\n", encoding="utf-8", check=False,
+                              capture_output=True)
+        self.assertIn("stdin has no report", done.stderr)
+        numbers = {"target_tokens": 1, "learning_rate": None, "words_per_second": None, "gradient_norm": None}
+        lines = [json.dumps({"event": "report", "update": n + 1, "cost": 9 if n == 4321 else 1} | numbers)
+                 for n in range(20_000)]
+        (self.folder / "long.jsonl").write_text("\n".join(lines))
+        page = self.succeed("plot", "long.jsonl")
+        [data] = re.findall(r'type="application/json">(.*?)</script>', page, re.DOTALL)
+        points = json.loads(data)[0]["curves"]["cost"]
+        self.assertLess(len(points), 2100)
+        self.assertEqual([points[0][0], points[-1][0]], [1, 20_000])
+        self.assertIn([4322, 1, 9], points)
 
     def test_a_dry_run_computes_in_the_precision_of_the_run(self):
         run = [*RUN, *"--valid-freq 0 --cpu-threads 1 -m precise.safetensors --after 1u --dry-run".split(), *SMALL]

@@ -100,6 +100,20 @@ TEST(Survey, OfASampleEncodesSoManyPairsAndTheSameOnesAgain) {
   EXPECT_EQ(all.size(), 500);
 }
 
+// 900 empty lines, then 200 pairs, of which 100 are chosen: 50 of the last 100, with a standard deviation of 3.5.
+TEST(Survey, OfASampleCountsOnlyPairsThatAreNotEmpty) {
+  Texts texts;
+  std::string source(900, '\n'), target(900, '\n');
+  for (int i = 0; i < 200; ++i) source += "a\n", target += "b\n";
+  Corpus kept;
+  kept.files.vocabularies.assign(2, Vocabulary::load(texts.files.path("v")));
+  texts.survey(source, target, {.sample = 100}, true, &kept);
+  int64_t late = 0;
+  for (int64_t i = 0; i < kept.size(); ++i) late += kept.pairs[i].line >= 1000;
+  EXPECT_EQ(kept.size(), 100);
+  EXPECT_NEAR(double(late), 50, 18);
+}
+
 TEST(Survey, IsTheSameForAnyNumberOfThreads) {
   std::string source, target;
   for (int i = 0; i < 25'000; ++i)
