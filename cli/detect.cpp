@@ -16,7 +16,9 @@ namespace {
 using O = DetectOptions;
 
 void check(O& o, const Given& given, Findings& findings) {
-  findings.expect(o.model.empty() != o.learn.empty(),
+  findings.expect(o.model.empty() || o.learn.empty(),
+                  "--model names profiles to detect with, and --learn learns them for --output: give one");
+  findings.expect(!o.model.empty() || !o.learn.empty(),
                   "expected --model FILE to detect languages, or --learn LANGUAGE=FILE... to write such a file");
   findings.expect(o.learn.empty() || (!given("input") && !o.all),
                   "--input and --all are for detecting, not for --learn");

@@ -35,7 +35,7 @@ const Command& command_called(const std::string& name) {
 }
 
 int help(const Strings& topics) {
-  if (topics.empty())
+  if (topics.empty() || topics[0] == "help")
     print_page(overview(all_commands()));
   else if (topics[0] == "--markdown")
     print_page(options_page(all_commands()));

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "vocab/yaml_line.h"
 
 namespace dragoman {
@@ -46,6 +47,15 @@ void for_lines(std::string_view text, F f) {
   }
 }
 
+// For messages about a file that may be of any kind.
+std::string printable(std::string_view line) {
+  std::string text = beginning_of(line);
+  clean_utf8(text);
+  std::ranges::replace_if(
+      text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '?');
+  return text;
+}
+
 bool is_number(std::string_view text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -70,7 +80,7 @@ std::vector<Entry> yaml_entries(std::string_view text, const std::string& name) 
     auto entry = parse_yaml_line(line);
     if (!entry)
       throw Error(
-          fmt::format("{}, line {}: \"{}\", expected PIECE: ID", name, number, line.substr(0, 80)),
+          fmt::format("{}, line {}: \"{}\", expected PIECE: ID", name, number, printable(line)),
           "a .yml file must be a list of pieces, as Marian writes them; give a SentencePiece model another extension");
     entries.push_back({entry->id, std::move(entry->piece)});
   });
@@ -104,7 +114,7 @@ std::vector<std::string> pieces_of_fairseq(std::string_view text, const std::str
   for_lines(text, [&](std::string_view line, int64_t number) {
     const size_t blank = line.rfind(' ');
     const bool counted = blank != line.npos && blank > 0 && is_number(line.substr(blank + 1));
-    require(counted, "{}, line {}: \"{}\", expected PIECE COUNT", name, number, line.substr(0, 80));
+    require(counted, "{}, line {}: \"{}\", expected PIECE COUNT", name, number, printable(line));
     pieces.emplace_back(line.substr(0, blank));
   });
   return pieces;

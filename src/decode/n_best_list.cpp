@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -55,7 +56,7 @@ NBestEntry n_best_entry(std::string_view line, const std::string& where) {
   NBestEntry entry;
   const auto features = std::find_if(fields.begin() + std::min<size_t>(2, fields.size()), fields.end(), are_features);
   require(features != fields.end() && read_number(fields[0], entry.line),
-          "{}: expected 'number ||| translation ||| Name= value', found '{}'", where, line.substr(0, 100));
+          "{}: expected 'number ||| translation ||| Name= value', found '{}'", where, beginning_of(line));
   auto text_end = features;
   if (are_word_scores(features[-1]) && features - fields.begin() > 2) entry.word_scores = *--text_end;
   if (is_alignment(text_end[-1]) && text_end - fields.begin() > 2) entry.alignment = *--text_end;

@@ -1,5 +1,6 @@
 #include "dragoman/average.h"
 
+#include <span>
 #include <tuple>
 
 #include "backend/registry.h"
@@ -9,8 +10,8 @@
 #include "dragoman/engine.h"
 #include "engine/model_files.h"
 #include "engine/output_file.h"
-#include "interop/open_model.h"
 #include "interop/model_parts.h"
+#include "interop/open_model.h"
 #include "io/config_json.h"
 #include "model/config_fields.h"
 #include "model/model.h"
@@ -86,15 +87,17 @@ void average_models(Engine& engine, const AverageOptions& options) {
   const auto model = make_model(first.config(), engine.backend(), arena, DType::f32, false);
   Sums sums;
   TrainedLengths trained;
-  for (const std::string& path : options.models) {
-    const ModelFile file = open_model(path, {.vocabs = options.vocabs});
+  const auto take = [&](const std::string& path, const ModelFile& file) {
     require_same_kind(first_path, first, path, file);
     if (file.stored_type() == DType::i8)
       log_warning("{} is in 8 bits: its rounding errors remain in the float32 mean", path);
     trained = {std::max(trained.source, file.trained().source), std::max(trained.target, file.trained().target)};
     file.load_weights(model->parameters());
     add(sums, model->parameters());
-  }
+  };
+  take(first_path, first);
+  for (const std::string& path : std::span(options.models).subspan(1))
+    take(path, open_model(path, {.vocabs = options.vocabs}));
   set_to_means(model->parameters(), sums, options.models.size());
   save_model(options.output, first.config(), first.vocabularies(), weights_of(model->parameters()), trained);
   log_info("Saved {}, the mean of {} {}", options.output, options.models.size(),

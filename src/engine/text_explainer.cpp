@@ -42,7 +42,8 @@ std::optional<Explanation> TextExplainer::next() {
   IdPair pair;
   if (!read(pair)) return std::nullopt;
   if (options_.max_lines > 0 && lines_ == options_.max_lines) {
-    log_warning("Only the first {} lines are explained; --max-lines 0 explains all", grouped(lines_));
+    log_warning("Only the first {} explained; --max-lines 0 explains all",
+                lines_ == 1 ? "line is" : grouped(lines_) + " lines are");
     return std::nullopt;
   }
   Explanation explanation = explanation_of(pair);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -114,7 +115,7 @@ std::vector<BracketedTree> read_trees(Segments lines, const std::string& name) {
   for (size_t line = 0; line < lines.size(); ++line) {
     auto tree = read_tree(lines[line]);
     require(tree.has_value(), "{}, line {}: expected a tree such as (S (NP (NNS cats)) (VP (VBP sleep))), found '{}'",
-            name, line + 1, lines[line].substr(0, 80));
+            name, line + 1, beginning_of(lines[line]));
     trees.push_back(std::move(*tree));
   }
   return trees;

@@ -133,6 +133,12 @@ class Evaluate(unittest.TestCase):
             self.assertIn(said, self.refused(f"-i few.list {options}"))
         self.call("-r titles -i outputs --metrics bleu ter --lowercase --seed 12345 --tokenize 13a --samples 0")
 
+    def test_text_in_messages_is_short_and_no_character_is_cut(self):
+        (self.folder / "long").write_text("aé" * 100 + "\n", encoding="utf-8")
+        shown = "found 'aé" + "aé" * 32 + "a…'"  # at most 100 bytes
+        for options in ("-r long -i long --metrics evalb", "-i long --mbr"):
+            self.assertIn(shown, self.refused(options))
+
     def test_exact_counts_lines(self):
         self.assertEqual(self.figures("-r titles -i titles --metrics exact")["exact"], 100)
         self.assertEqual(self.figures("-r titles -i outputs --metrics exact")["exact"], 0)

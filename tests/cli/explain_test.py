@@ -182,6 +182,8 @@ class Explaining(unittest.TestCase):
         self.assertEqual(["missing" in e for e in found], [False, True, False])
         self.assertRegex(done.stderr, r"line 2: \d+ source pieces, more than --max-length 6")
         self.assertIn("Only the first 3 lines are explained", done.stderr)
+        done = self.call("explain -m m --format json --max-lines 1", text="ab\nab\n")
+        self.assertIn("Only the first line is explained", done.stderr)
 
     def test_text_that_is_not_split_into_pieces_is_noticed(self):
         for command in ("score -m m -t s t --no-spm-encode", "align -m m -t s t --no-spm-encode --iterations 1"):

@@ -199,6 +199,8 @@ PROVOKED = {
     "--sentence-level takes one file of --hypotheses, found …": "evaluate -r t -i t t --sentence-level",
     "--… is for --vocabs, which is not given: only words are counted": "data -t s t --sample 9",
     "only one of --logs can be '-' (stdin), found …": "plot - -",
+    "--model names profiles to detect with, and --learn learns them for --output: give one":
+        "detect -m m --learn en=s",
     "--… and --… are both …: its content would be lost": "score -m m -t s t -o s",
     "--… and --… are both …: one would overwrite the other": f"{TRAIN} -m new --log-json new",
     "--attention-score … has matrices of its own, so --attention-projections … would only rename them":

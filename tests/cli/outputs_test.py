@@ -156,6 +156,11 @@ class Outputs(unittest.TestCase):
                 code, error = self.call(command)
                 self.assertEqual(code, 0, error)
 
+    def test_of_average_are_made_of_each_model_once(self):
+        for models in ("m", "m m", "m m m"):
+            code, error = self.call(f"average {models} -v vs vt -o mean")
+            self.assertEqual((code, error.count("--vocabs is ignored")), (0, len(models.split())), error)
+
     def test_of_links_and_pages_are_whole_or_as_before(self):
         (self.folder / "shorter").write_text("rot\n" * 40, encoding="utf-8")
         many = "".join((self.folder / side).read_text() * 40 for side in "s")

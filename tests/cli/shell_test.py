@@ -137,6 +137,9 @@ class Pages(unittest.TestCase):
             for option in re.findall(r"(?m)^ +(?:-\w, )?(--[a-z][a-z0-9-]+)", said(command, "--help")):
                 self.assertIn(option, page, command)
 
+    def test_help_of_help_is_the_list_of_commands(self):
+        self.assertEqual(said("help", "help"), said("help"))
+
     @needs("groff")
     def test_the_manual_is_sound_roff(self):
         done = run("groff", "-man", "-Tutf8", "-ww", "-z", text=said("help", "--man"))

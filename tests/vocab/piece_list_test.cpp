@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "base/utf8.h"
 #include "vocab/yaml_line.h"
 
 namespace dragoman {
@@ -107,6 +110,14 @@ TEST(PieceList, ReadsLines) {
   EXPECT_THAT(pieces_of_lines("</s>\n<unk>\r\nthe", "v.txt"), ElementsAre("</s>", "<unk>", "the"));
   EXPECT_THAT(message([] { pieces_of_lines("a\n\nb\n", "v.txt"); }), HasSubstr("v.txt, line 2: it is empty"));
   EXPECT_THAT(message([] { pieces_of_file("the\na\n", "v.txt"); }), HasSubstr("v.txt has no line </s>"));
+}
+
+TEST(PieceList, QuotesAsTextWhatIsNone) {
+  for (const char* text : {"\1\x1b[0m\xff", "\x02 \x7f\xfe\xff \x1b"}) {
+    const std::string said = message([&] { pieces_of_yaml(text, "v.yml"); });
+    EXPECT_TRUE(is_valid_utf8(said)) << said;
+    EXPECT_TRUE(std::ranges::none_of(said, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; })) << said;
+  }
 }
 
 TEST(PieceList, ReadsWhatItWrites) {
