@@ -19,7 +19,7 @@ def tests(check):
     kernels(check, every=TRIED_OUT if check.a.try_out else 1)
     if not check.a.try_out:
         shapes_of_training(check)
-    for which, one, what in (("Training", "test_goes_on_to_the_same_bits", "runs against the CPU, and resuming"),
+    for which, one, what in (("Training", "test_resumes_to_the_same_bits", "runs against the CPU, and resuming"),
                              ("Decoding", "test_translates_as_a_cpu_does", "translations against the CPU's")):
         code, text, seconds = check.run(sys.executable, "-B", ROOT / "tests/cli/gpu_test.py", check.dragoman,
                                         check.a.build / "libdragoman_cuda.so", f"{which}.{one}" if check.a.try_out else which,

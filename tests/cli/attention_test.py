@@ -108,7 +108,7 @@ class Attention(unittest.TestCase):
                     self.assertEqual(len(self.succeed(f"translate --quiet -m {model} --precision {precision}",
                                                       self.lines).splitlines()), len(together))
 
-    def test_a_run_that_stops_goes_on_to_the_same_bits(self):
+    def test_a_run_that_stops_resumes_to_the_same_bits(self):
         for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only", "head-norm",
                      "batch-norm", "batch-norm-alone", "memory-learned", "experts", "experts-one", "s2s-heads", "s2s-luong", "s2s-predictive",
                      "s2s-hard", "s2s-hierarchical", "copy", "s2s-copy"):
@@ -178,7 +178,7 @@ class Attention(unittest.TestCase):
                          self.succeed("translate --quiet -m e.safetensors", self.lines))
         self.succeed(f"train -t s t -v v v -m dry.safetensors {SMALL} {KINDS['experts']} --dry-run --after 1u")
 
-    def test_a_run_does_not_go_on_with_another_number_of_experts(self):
+    def test_a_run_does_not_resume_with_another_number_of_experts(self):
         self.train("four", KINDS["experts"], "2u")
         with self.assertRaises(AssertionError) as refused:
             self.train("four", "--moe-experts 3 --moe-frequency 1", "4u")

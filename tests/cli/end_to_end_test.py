@@ -76,7 +76,7 @@ class Way(InFolder):
         self.assertRegex(self.trained.stderr, r"Up\. 120 : cross-entropy : [0-9.]+ : new best")
         self.assertRegex(self.trained.stderr, r"Up\. 120 : bleu : [0-9.]+ : new best")
 
-    def test_a_second_call_goes_on_where_the_first_stopped(self):
+    def test_a_second_call_resumes_where_the_first_stopped(self):
         done = self.call(*"train -t s t -v v v -m again.safetensors --after 5u".split(), *SMALL)
         self.assertEqual(done.returncode, 0, done.stderr)
         done = self.call(*"train -t s t -v v v -m again.safetensors --after 10u".split(), *SMALL)

@@ -180,7 +180,7 @@ class ExistingModels(InFolder):
         self.assertNotEqual(found["auto"], found["marian"])
         self.assertIn("--search-rule", self.refused("translate", "-m", "marianmt", "--search-rule", "google"))
 
-    def test_fine_tuning_goes_on_as_the_model_was_trained(self):
+    def test_fine_tuning_continues_as_the_model_was_trained(self):
         self.succeed("convert", "-i", "m2m100", "-o", "kept", "--source-lang", "en", "--target-lang", "fr", "--quiet")
         self.succeed("train", "-t", "s", "t", "-v", "v", "v", "-m", "tuned", "--pretrained-model", "kept", "--after",
                      "200u", "--learn-rate", "0.01", "--lr-warmup", "1u", "--quiet", "--cpu-threads", "1")

@@ -100,7 +100,7 @@ class Training(Gpu):
                 self.assertEqual(len(costs[0]), UPDATES)
                 self.assert_close(costs[1], costs[0], 0.02 if half else 2e-4)
 
-    def test_goes_on_to_the_same_bits(self):
+    def test_resumes_to_the_same_bits(self):
         for precision in ("float32", "bfloat16", "float16", "bfloat16 --half-activations"):
             options = TRANSFORMER + f"--exponential-smoothing 0.1 --seed 3 --precision {precision} --no-reload"
             self.train("whole.safetensors", options)

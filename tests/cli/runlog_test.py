@@ -137,7 +137,7 @@ class Written(Logged):
             for step, value in wanted.items():
                 self.assertAlmostEqual(found[tag][step] / value, 1, places=5)
 
-    def test_tensorboard_is_told_the_version_and_where_a_run_goes_on(self):
+    def test_tensorboard_is_told_the_version_and_where_a_run_resumes(self):
         all_events = events(self.folder / "tb")
         self.assertEqual(all_events[0][3], b"brain.Event:2")
         [restart] = [event for event in all_events if 7 in event]
@@ -348,7 +348,7 @@ class Signals(InFolder):
                          [("save", True, None), ("end", None, "signal")])
         self.assertTrue((self.folder / "hung.state.safetensors").exists())
 
-    def test_a_run_that_was_killed_goes_on_and_so_does_its_log(self):
+    def test_a_run_that_was_killed_resumes_and_so_does_its_log(self):
         run, wait_for = self.start("killed")
         wait_for("report")
         run.send_signal(signal.SIGUSR1)

@@ -77,7 +77,7 @@ class Distill(unittest.TestCase):
         self.assertEqual(self.distilled("narrow", "text.en", "text.de", "-m", "teacher", "-b", "1"),
                          (self.folder / "greedy").read_bytes())
 
-    def test_the_same_call_goes_on_where_one_was_stopped(self):
+    def test_the_same_call_resumes_where_one_was_stopped(self):
         call = ("text.en", "text.de", "stopped", "-m", "teacher")
         done = self.call(*call, program=self.folder / "counting", REFUSED="translate")
         self.assertNotEqual(done.returncode, 0)

@@ -124,7 +124,7 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(code, 0, out + err)
         return out
 
-    def test_goes_on_with_a_recipe_call_by_call(self):
+    def test_resumes_a_recipe_call_by_call(self):
         (self.folder / "text").mkdir()
         for part, lines in (("train", 100), ("dev", 1), ("test", 1)):
             for side in ("ja", "en"):
@@ -273,7 +273,7 @@ case "$*" in *dram*) echo '"0","a","dram__throughput.avg.pct_of_peak_sustained_e
         self.assertEqual(out.getvalue().count("0.00 ms in 1 kernels"), 2)
         self.assertRegex(out.getvalue(), r"100.0% +1 x  a\n(.*\n)*.*100.0% +1 x  memory, %  40  a\n")
 
-    def test_where_it_is_refused_the_rest_goes_on(self):
+    def test_where_it_is_refused_the_rest_continues(self):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
             program = Path(folder) / "ncu"
             program.write_text("#!/bin/sh\nfor f; do [ \"$last\" = --log-file ] && echo '==ERROR== no permission' >$f; "

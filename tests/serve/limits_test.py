@@ -248,7 +248,7 @@ class Life(unittest.TestCase):
             self.assertEqual(json.loads(body)["translatedText"], translated(LINES * 20))
             self.assertEqual(idle.recv(1), b"")
 
-    def test_goes_on_with_a_new_model_and_loses_nothing(self):
+    def test_continues_with_a_new_model_and_loses_nothing(self):
         folder = serve_case.FOLDER
         (folder / "m.safetensors").write_bytes((folder / "a.safetensors").read_bytes())
         before, after = translated(LINES[:8]), translated(LINES[:8], model="b")
@@ -319,7 +319,7 @@ class Life(unittest.TestCase):
             time.sleep(0.01)
         self.fail(server.said())
 
-    def test_goes_on_with_the_old_keys_until_new_ones_can_be_read(self):
+    def test_keeps_the_old_keys_until_new_ones_can_be_read(self):
         keys = serve_case.FOLDER / "renewed"
         keys.write_text("old\n")
         with serving("--api-keys", "renewed") as server:

@@ -66,7 +66,7 @@ TEST(HtmlDocument, TranslatesNothingThatIsNoText) {
   EXPECT_THAT(html("<tr><td><p translate=no>a<td>b").sentences(), ElementsAre("b"));
 }
 
-TEST(HtmlDocument, TranslatesNoRestOfAParagraphThatGoesOn) {
+TEST(HtmlDocument, TranslatesNoRestOfAParagraphThatContinues) {
   for (const char* tag : {"<br>", "<button>x</button>", "<select><option>x<option>y</select>", "<textarea>x</textarea>",
                           "<iframe></iframe>", "<noscript>x</noscript>", "<legend>x</legend>", "<template></template>"})
     for (const std::string begin :
@@ -154,7 +154,7 @@ TEST(HtmlDocument, TakesALinkToAPartOfACharacterForOneToAllOfIt) {
   }
 }
 
-TEST(HtmlDocument, LetsElementsGoOnOverSentences) {
+TEST(HtmlDocument, LetsElementsSpanSentences) {
   // A part of the first translation, to its end, and of the second, from its begin: where most words speak for it.
   EXPECT_EQ(backwards("One <b>two. Three</b> four."), "<b>. two One </b>. four Three");
   EXPECT_EQ(backwards("One <b>two three? Four five</b> six!"), "<b>? three two One </b>! six five Four");

@@ -179,7 +179,7 @@ TEST_F(ScriptedRun, ContinuesWhenTranslationsCannotBeStored) {
   EXPECT_THAT(run.log.text(), HasSubstr("training continues without --valid-translation-output"));
 }
 
-// The model that a call ended with is the best one, although the state goes on from the validation before it.
+// The model that a call ended with is the best one, although the state resumes from the validation before it.
 TEST_F(ScriptedRun, DoesNotReplaceTheBestModelOfAnEarlierCallByAWorseOne) {
   const std::string figures = run.files.write("figures", "1\n9\n5\n3\n");
   const std::string calls = run.files.path("calls");
