@@ -1,4 +1,6 @@
 #pragma once
+#include <memory>
+
 #include "base/enum_names.h"
 #include "vocab/piece_model.h"
 

@@ -193,11 +193,4 @@ void LineReader::report_invalid() {
               invalid_lines_, invalid_lines_ == 1 ? "line is" : "lines are", first_invalid_line_);
 }
 
-std::vector<std::string> read_lines(const std::string& path) {
-  LineReader reader(path);
-  std::vector<std::string> lines;
-  for (std::string line; reader.next(line);) lines.push_back(line);
-  return lines;
-}
-
 }  // namespace dragoman

@@ -76,7 +76,4 @@ class LineReader {
   int64_t lines_ = 0, invalid_lines_ = 0, first_invalid_line_ = 0, last_invalid_line_ = 0;
 };
 
-/// All lines of a file, for small files.
-std::vector<std::string> read_lines(const std::string& path);
-
 }  // namespace dragoman

@@ -1,7 +1,6 @@
 #pragma once
 #include <functional>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "comm/ownership.h"

@@ -1,6 +1,5 @@
 #pragma once
 #include <map>
-#include <optional>
 
 #include "model/held_rows.h"
 #include "model/model.h"

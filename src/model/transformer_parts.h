@@ -1,6 +1,5 @@
 #pragma once
 #include <functional>
-#include <optional>
 
 #include "model/model.h"
 #include "nn/mixture_of_experts.h"

@@ -13,6 +13,7 @@
 #include "dragoman/run_control.h"
 #include "optim/adam.h"
 #include "train/checkpoint.h"
+#include "train/destination.h"
 #include "train/learner.h"
 #include "train/prepare.h"
 #include "train/pretrained.h"

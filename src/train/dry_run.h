@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "data/survey.h"
-#include "train/destination.h"
+#include "train/checkpoint.h"
 #include "train/memory.h"
 
 namespace dragoman {

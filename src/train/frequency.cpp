@@ -49,16 +49,6 @@ Frequency parse_frequency(std::string_view text) {
   return frequency;
 }
 
-std::vector<Frequency> parse_frequencies(std::string_view text) {
-  std::vector<Frequency> list;
-  while (true) {
-    const auto comma = text.find(',');
-    list.push_back(parse_frequency(text.substr(0, comma)));
-    if (comma == std::string_view::npos) return list;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 std::string to_string(Frequency frequency) {
   static constexpr struct {
     int64_t scale;

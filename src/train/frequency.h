@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace dragoman {
 
@@ -17,9 +16,6 @@ struct Frequency {
 
 /// Error if `text` is not a whole number of at least 0 with one of the units.
 Frequency parse_frequency(std::string_view text);
-
-/// Several frequencies, separated by commas: "10e,8000u".
-std::vector<Frequency> parse_frequencies(std::string_view text);
 
 /// The shortest text that parse_frequency() parses to the same value.
 std::string to_string(Frequency frequency);

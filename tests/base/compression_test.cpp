@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/line_reader.h"
 #include "base/line_writer.h"
+#include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {

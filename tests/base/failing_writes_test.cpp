@@ -5,6 +5,7 @@
 #include "base/line_writer.h"
 #include "base/temporary_file.h"
 #include "tests/failing_calls.h"
+#include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/line_reader.h"
 #include "base/line_writer.h"
+#include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
 #include "tests/train/log_lines.h"
 
@@ -297,7 +298,7 @@ TEST_P(CompressedLines, ComeBackAsTheyWereWritten) {
   EXPECT_EQ(read_lines(folder / "text" + GetParam()), lines);
 }
 
-TEST_P(CompressedLines, GoOnThroughFilesLaidEndToEnd) {
+TEST_P(CompressedLines, ContinueThroughFilesLaidEndToEnd) {
   TemporaryFolder folder;
   for (std::string name : {"a", "b"}) {
     LineWriter writer(folder / name + GetParam());

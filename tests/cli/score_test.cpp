@@ -12,6 +12,7 @@
 #include "options/overwriting.h"
 #include "score/scorer.h"
 #include "tests/engine.h"
+#include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/line_reader.h"
 #include "tests/decode/tiny_translator.h"
+#include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {

@@ -7,6 +7,7 @@
 #include "cli/translate_options.h"
 #include "tests/decode/tiny_translator.h"
 #include "tests/engine.h"
+#include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 #include "tests/train/log_lines.h"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/line_reader.h"
+#include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {

@@ -7,6 +7,7 @@
 #include "cli/score_options.h"
 #include "dragoman/engine.h"
 #include "dragoman/error.h"
+#include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 

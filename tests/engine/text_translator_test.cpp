@@ -14,6 +14,7 @@
 #include "dragoman/engine.h"
 #include "tests/decode/tiny_translator.h"
 #include "tests/failing_memory.h"
+#include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 
@@ -173,7 +174,7 @@ TEST_F(TextTranslatorTest, ForgetsRequestsThatAreCancelledAndRefusesSenselessOne
 }
 
 // A function that receives an answer is called during a step, which continues.
-TEST_F(TextTranslatorTest, GoesOnAfterARequestThatACallbackCouldNotSubmit) {
+TEST_F(TextTranslatorTest, ContinuesAfterARequestThatACallbackCouldNotSubmit) {
   save_with_words(tiny, model);
   TextTranslator translator(engine, {.models = {model}});
   const TranslationRequest slow{.text = "a red house", .search = {.max_length_add = 20, .min_length = 20}};

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/line_reader.h"
+#include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {

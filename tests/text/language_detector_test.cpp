@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/detect_options.h"
 #include "tests/engine.h"
+#include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {

@@ -28,15 +28,9 @@ TEST(Frequency, IsReadBackFromItsText) {
     EXPECT_EQ(to_string(parse_frequency(text)), text);
 }
 
-TEST(Frequency, SeveralAreSeparatedByCommas) {
-  EXPECT_THAT(parse_frequencies("10e,8000u"),
-              testing::ElementsAre(Frequency{10, Frequency::epochs}, Frequency{8000, Frequency::updates}));
-}
-
 TEST(Frequency, RefusesWhatIsNone) {
   for (const char* text : {"", "u", "10x", "10ee", "-5u", "1.5u", "10 u", "nan", "inf", "1e30u", "10M20u"})
     EXPECT_THROW(parse_frequency(text), Error) << text;
-  EXPECT_THROW(parse_frequencies("10e,"), Error);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/line_reader.h"
+#include "tests/read_lines.h"
 #include "tests/train/toy_run.h"
 #include "train/progress_json.h"
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/line_reader.h"
+#include "tests/read_lines.h"
 #include "tests/train/toy_run.h"
 
 namespace dragoman {

@@ -7,6 +7,7 @@
 
 #include "base/line_reader.h"
 #include "data/pairs.h"
+#include "tests/read_lines.h"
 #include "tests/special_ids.h"
 #include "tests/train/toy_run.h"
 

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/vocab_options.h"
 #include "tests/engine.h"
+#include "tests/read_lines.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "tests/vocab/travel_text.h"
