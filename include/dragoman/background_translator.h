@@ -1,6 +1,7 @@
 #pragma once
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>

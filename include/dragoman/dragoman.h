@@ -16,7 +16,7 @@
  *     search.beam_size = 4;
  *
  * so that a program works with a newer library, and with an older one if it sets no option unknown to it.
- * NULL in place of options stands for the defaults.
+ * NULL in place of options stands for the defaults, except where a member is required: models, model, text, answer.
  *
  * A function that can fail returns a status, and takes the address of an error as its last argument, which may be NULL.
  * If it fails, it stores a new error there, which the caller frees, and leaves its other results as they were.
@@ -101,11 +101,12 @@ enum dragoman_search_rule {
   DRAGOMAN_RULE_CTRANSLATE2 = 5
 };
 
+/* How tokens are drawn instead of searched for. */
 enum dragoman_sampling {
-  DRAGOMAN_SAMPLING_NONE = 0,
-  DRAGOMAN_SAMPLING_FULL = 1,
-  DRAGOMAN_SAMPLING_TOPK = 2,
-  DRAGOMAN_SAMPLING_NUCLEUS = 3
+  DRAGOMAN_SAMPLING_NONE = 0,   /* a search finds the most probable translation */
+  DRAGOMAN_SAMPLING_FULL = 1,   /* from all pieces */
+  DRAGOMAN_SAMPLING_TOPK = 2,   /* from the sampling_pieces most probable ones */
+  DRAGOMAN_SAMPLING_NUCLEUS = 3 /* from the fewest that together have the probability sampling_mass */
 };
 
 /* The options of `dragoman translate` with these names; docs/options.md. */
@@ -120,14 +121,14 @@ struct dragoman_search_options {
   int max_length_add;       /* a translation has at most source + max_length_add pieces ... */
   int min_length;           /* ... and at least this many */
   double max_length_factor; /* above 0: at most this many times the pieces of the source */
-  double min_length_factor;
-  int no_repeat_ngram;  /* forbid repeated n-grams of this length; 0: allow all */
-  int allow_unk;        /* 1: allow the unknown piece */
-  int sampling;         /* enum dragoman_sampling */
-  int sampling_pieces;  /* DRAGOMAN_SAMPLING_TOPK draws from this many most probable pieces */
-  double sampling_mass; /* DRAGOMAN_SAMPLING_NUCLEUS from the fewest pieces of this total probability */
-  double temperature;
-  uint64_t seed; /* of draws; the same seed, options and text give the same translation */
+  double min_length_factor; /* at least this many times the pieces of the source, within the maximum */
+  int no_repeat_ngram;      /* forbid repeated n-grams of this length; 0: allow all */
+  int allow_unk;            /* 1: allow the unknown piece */
+  int sampling;             /* enum dragoman_sampling */
+  int sampling_pieces;      /* DRAGOMAN_SAMPLING_TOPK draws from this many most probable pieces */
+  double sampling_mass;     /* DRAGOMAN_SAMPLING_NUCLEUS from the fewest pieces of this total probability */
+  double temperature;       /* of sampling: divides logits before a draw, 0.001 to 1000 */
+  uint64_t seed;            /* of draws; the same seed, options and text give the same translation */
 };
 void dragoman_search_options_init(struct dragoman_search_options* options, size_t struct_size);
 
@@ -170,7 +171,8 @@ const char* dragoman_translations_text(const struct dragoman_translations* trans
 double dragoman_translations_score(const struct dragoman_translations* translations, size_t text, size_t rank);
 /* Sum over the tokens, base e. */
 double dragoman_translations_log_prob(const struct dragoman_translations* translations, size_t text, size_t rank);
-/* Of each token, ends of sentences included; stores their number in `count`. */
+/* Base e, of each token, ends of sentences included; stores their number in `count`. NULL if there is no such
+ * translation. */
 const float* dragoman_translations_token_log_probs(const struct dragoman_translations* translations, size_t text,
                                                    size_t rank, size_t* count);
 /* One of these tokens as text, such as "</s>". NULL if there is none. */

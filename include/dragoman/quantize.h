@@ -21,7 +21,7 @@ struct QuantizeOptions {
   std::string source_lang = {}, target_lang = {};  // of a multilingual model; stored in the file
 };
 
-/// Quality of the translations of QuantizeOptions::valid_sets.
+/// Quality of the translations of QuantizeOptions::valid_sets, 0 … 100.
 struct TranslationQuality {
   double bleu = 0, chrf = 0;
 };

@@ -26,7 +26,7 @@ struct RunStarted {
 
 /// Every --disp-freq: what training did since the last one.
 struct RunReport {
-  double cost = 0;             // mean over target tokens
+  double cost = 0;             // label-smoothed cross-entropy (base e), mean over target tokens
   double alignment_cost = -1;  // with --guided-alignment: of its links, mean over linked target tokens; else -1
   double seconds = 0;
   double words_per_second = 0;  // target tokens

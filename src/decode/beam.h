@@ -27,8 +27,8 @@ constexpr int most_groups = 64;
 /// none of the phrases yet, those that have the first piece, and so on share the beam, and each group needs a place.
 int beam_width(const SearchOptions& options, const Sentence& sentence);
 
-/// Leaves out the phrases that no translation contains: those with pieces that are never predicted, such as <unk>, and
-/// those that a constraint forbids that phrases do not override.
+/// Leaves out the phrases that no translation can contain: those with pieces that are never predicted, such as <unk>,
+/// and those that are forbidden by a constraint which phrases do not override.
 void drop_impossible(Sentence& sentence, const SearchOptions& options, const Conventions& conventions);
 
 /// What the caller needs to know about hypotheses: only their pieces, or also their log-probabilities.

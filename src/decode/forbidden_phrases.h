@@ -37,7 +37,7 @@ class ForbiddenPhrases : public Constraint {
   bool empty() const { return phrases_.empty(); }
   /// The first phrase that these pieces write at the beginning of a word; empty: none.
   std::string first_in(std::span<const int32_t> pieces) const;
-  /// Whether it is about pieces of this vocabulary.
+  /// Whether its phrases are written with pieces of this vocabulary.
   bool is_for(const Vocabulary& target) const { return pieces_->vocabulary().is_same_as(target); }
 
  private:

@@ -34,7 +34,8 @@ class Glossary {
   /// The terms in a text from left to right, of those that begin at the same character the longest. They do not
   /// overlap. Terms are compared character by character (é is one, however it is written), and must be whole words: no
   /// letter, digit or mark may follow or precede within the word, but in writing without spaces a term may begin and
-  /// end at any character. With `further`, its terms count too, but for a term of both this glossary's translation.
+  /// end at any character. With `further`, its terms count too; a term of
+  /// both has the translation of this glossary.
   std::vector<Found> find(std::string_view original, const Glossary* further = nullptr) const;
 
   /// Error for a translation that contains a phrase which must not occur.

@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// What limits the words of translations. Null: there is none.
+/// What limits the words of translations. A null member means no limit of this kind.
 struct Lexicons {
   const Shortlist* shortlist = nullptr;                     // the pieces that are allowed
   const Glossary* glossary = nullptr;                       // the phrases that must occur

@@ -19,7 +19,7 @@ class LoadedEnsemble {
  public:
   /// Logs a notice if int8 will be slow. Error for files that are not models, for different vocabularies, for a
   /// precision that the device does not support, for a shortlist for other vocabularies, for a shortlist with a model
-  /// trained with --copy, for files of terms or phrases that are none, and for a term that contains a phrase to avoid.
+  /// trained with --copy, for malformed files of terms or phrases, and for a term that contains a phrase to avoid.
   LoadedEnsemble(const EnsembleOptions& options, const Backend& device);
   LoadedEnsemble(const LoadedEnsemble&) = delete;
 

@@ -19,7 +19,7 @@ class PieceTexts {
   explicit PieceTexts(const Vocabulary& vocabulary);
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
-  /// characters_of() its text; none of a byte that is only a part of a character.
+  /// characters_of() its text; empty if the piece is a byte that is only a part of a character.
   std::u32string_view of(int32_t piece) const { return texts_[size_t(piece)]; }
   /// The part of a character that a piece writes: a byte of 0x80 or more. 0: it writes whole characters.
   uint8_t byte(int32_t piece) const { return byte_of_[size_t(piece)]; }

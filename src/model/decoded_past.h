@@ -32,8 +32,8 @@ class DecodedPast {
   Step step(std::span<const StepRow> rows);
   /// The same without the tables.
   void follow(std::span<const StepRow> rows);
-  /// The tables of the step after the last one, whether that is kept or not, if each of its rows continues itself.
-  /// `rows`: of the last step.
+  /// The tables of the step after the last one, for the case that each of its rows continues itself. The last step,
+  /// which had these `rows`, need not have been kept.
   Step ahead(std::span<const StepRow> rows);
   void keep() { last_ = std::move(next_); }  // Decoding::keep
 

@@ -46,8 +46,8 @@ class Decoding {
                             [[maybe_unused]] const std::function<void(const AheadTables&)>& choose) {
     return {};
   }
-  /// Makes that step the one of these rows, which are among those that the device chose, sentence by sentence the first
-  /// ones.
+  /// Accepts that step as the last one, with these rows: of each sentence, the first ones of those that the device
+  /// chose.
   virtual void accept_ahead([[maybe_unused]] std::span<const StepRow> rows) {}
   /// Makes the rows of the last step parents of the next one. A step that is not kept, or that throws, may be repeated,
   /// even without some of its sentences.
