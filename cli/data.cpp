@@ -1,3 +1,4 @@
+#include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/data_options.h"
@@ -69,7 +70,7 @@ int data_command(Engine&, const DataCommandOptions& o) {
   const auto texts = text_pairs("train-sets", o.train_sets, o.tsv);
   const CorpusSurvey survey = survey_corpus(texts, vocabularies, o);
   if (o.json) {
-    print_page(to_json(survey).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    print_page(json_text(to_json(survey), 2) + "\n");
     return 0;
   }
   FactPage page(text_name(texts));

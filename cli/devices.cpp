@@ -28,11 +28,6 @@ std::string field_of(const char* path, std::string_view key) {
   return "";
 }
 
-int64_t available_memory() {
-  const std::string kib = field_of("/proc/meminfo", "MemAvailable");
-  return kib.empty() ? 0 : int64_t{1024} * std::stoll(kib);
-}
-
 }  // namespace
 
 Devices find_devices() {
@@ -59,8 +54,8 @@ std::string devices_page(const Devices& d) {
   page.fact("name", d.cpu);
   page.fact("cores", fmt::to_string(d.cores));
   page.fact("threads", fmt::to_string(d.threads));
-  page.fact("memory", size_in_words(d.memory));
-  if (d.available > 0) page.fact("available", size_in_words(d.available));
+  page.fact("memory", exact_size(d.memory));
+  if (d.available > 0) page.fact("available", exact_size(d.available));
   page.fact("oneDNN", d.onednn);
   page.fact("own kernels", d.kernels);
   page.heading("GPU");

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace dragoman {
 namespace {
 
@@ -109,7 +111,7 @@ std::string figures_json(const Evaluation& evaluation) {
   if (systems.size() > 1)
     for (const auto& system : systems) page["systems"].push_back(to_json(system));
   for (const auto& [name, title, text] : evaluation.signatures) page[name + "_signature"] = text;
-  return page.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be invalid UTF-8
+  return json_text(page, 2) + "\n";
 }
 
 }  // namespace dragoman

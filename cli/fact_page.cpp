@@ -18,7 +18,7 @@ std::string FactPage::text() const {
   return page;
 }
 
-std::string size_in_words(int64_t bytes) {
+std::string exact_size(int64_t bytes) {
   static constexpr std::array units = {"KiB", "MiB", "GiB", "TiB"};
   if (bytes < 1024) return fmt::format("{} bytes", bytes);
   size_t unit = 0;

@@ -23,6 +23,6 @@ class FactPage {
 };
 
 /// "8.6 MiB (9,012,345 bytes)"
-std::string size_in_words(int64_t bytes);
+std::string exact_size(int64_t bytes);
 
 }  // namespace dragoman

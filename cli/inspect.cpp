@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/file_kind.h"
+#include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/devices.h"
@@ -33,9 +34,7 @@ Description describe_file(const std::string& path, const std::vector<std::string
   throw Error(fmt::format("{} is not a file that inspect can read", path), kinds_hint);
 }
 
-std::string json_page(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names in files may be invalid UTF-8
-}
+std::string json_page(const Json& json) { return json_text(json, 2) + "\n"; }
 
 }  // namespace
 

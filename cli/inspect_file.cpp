@@ -52,7 +52,7 @@ void add_tensors(Json& json, const SafetensorsFile& file) {
 
 void add_file_facts(FactPage& page, const SafetensorsFile& file) {
   page.heading("File");
-  page.fact("size", size_in_words(stored_bytes(file)));
+  page.fact("size", exact_size(stored_bytes(file)));
   if (const std::string version = text_of(file.metadata(), "version"); !version.empty())
     page.fact("format", fmt::format("{}, version {}", text_of(file.metadata(), "format"), version));
   page.fact("checksum", checksum_in_words(file.metadata()));
@@ -165,7 +165,7 @@ Description describe_vocabulary(const std::string& path) {
   d.json.update(vocabulary_json(vocabulary));
   d.page.heading("Vocabulary");
   d.page.fact("content", vocabulary_in_words(vocabulary));
-  d.page.fact("size", size_in_words(int64_t(vocabulary.bytes().size())));
+  d.page.fact("size", exact_size(int64_t(vocabulary.bytes().size())));
   d.page.fact("more", fmt::format("dragoman vocab inspect -m {}", path));
   return d;
 }

@@ -1,8 +1,8 @@
 #include "cli/man.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "cli/command.h"
-#include "metrics/text.h"
 
 namespace dragoman {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 // Escapes text for roff: backslashes, requests at the beginning of a line, hyphens so that they can be copied.
 std::string roff(std::string_view text) {
   std::string out;
-  for (const char32_t c : text::decode(text)) {
+  for (const char32_t c : code_points(text)) {
     if (c == '\\')
       out += "\\e";
     else if (c == '-')

@@ -4,6 +4,7 @@
 #include <queue>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -20,9 +21,9 @@ std::string_view next_line(std::string_view& text) {
   return line;
 }
 
-size_t character_bytes(std::string_view text) {
+size_t first_character_bytes(std::string_view text) {
   size_t bytes = 1;
-  while (bytes < text.size() && (uint8_t(text[bytes]) & 0xC0) == 0x80) ++bytes;
+  while (bytes < text.size() && continues_character(text[bytes])) ++bytes;
   return bytes;
 }
 
@@ -33,7 +34,7 @@ class WordBeingMerged {
  public:
   WordBeingMerged(const BpeMerges& merges, std::string_view word) : merges_(merges), word_(word) {
     for (size_t from = 0; from < word.size();) {
-      const size_t bytes = character_bytes(word.substr(from));
+      const size_t bytes = first_character_bytes(word.substr(from));
       symbols_.push_back({merges.symbol(word.substr(from, bytes)), from, bytes});
       from += bytes;
     }
@@ -160,7 +161,7 @@ const BpeMerges::Merge* BpeMerges::find(int32_t left, int32_t right) const {
 }
 
 std::vector<std::string_view> BpeMerges::split(std::string_view word) const {
-  if (character_bytes(word) == word.size()) return {word};
+  if (first_character_bytes(word) == word.size()) return {word};
   WordBeingMerged merging(*this, word);
   merging.merge_all();
   return merging.parts();

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "vocab/blanks.h"
+#include "base/words.h"
 #include "vocab/bpe_merges.h"
 #include "vocab/segmentation.h"
 

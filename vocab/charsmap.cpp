@@ -81,7 +81,7 @@ class TrieCheck {
   void check_value(uint32_t value) {
     if (value >= strings_.size())
       fault_ = fmt::format("a rule's result begins at byte {}, of {}", value, strings_.size());
-    else if ((strings_[value] & 0xC0) == 0x80)
+    else if (continues_character(strings_[value]))
       fault_ = fmt::format("a rule's result begins at byte {}, within a character", value);
   }
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/philox.h"
 #include "base/threads.h"
-#include "vocab/blanks.h"
+#include "base/words.h"
 
 namespace dragoman {
 namespace {
@@ -16,9 +16,8 @@ namespace {
 using Lines = std::vector<std::string>;
 
 int32_t piece_number(std::string_view word, const Vocabulary& vocabulary, const std::string& where) {
-  int32_t id = -1;
-  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), id);
-  if (problem != std::errc() || end != word.data() + word.size() || id < 0 || id >= vocabulary.size())
+  const int32_t id = parse_number<int32_t>(word).value_or(-1);
+  if (id < 0 || id >= vocabulary.size())
     throw Error(
         fmt::format("{}: \"{}\" is not the id of a piece, expected 0 to {}", where, word, vocabulary.size() - 1),
         "leave --ids out if the lines hold pieces");

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/utf8.h"
 #include "vocab/yaml_line.h"
 
@@ -56,11 +56,7 @@ std::string printable(std::string_view line) {
   return text;
 }
 
-bool is_number(std::string_view text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
+bool is_number(std::string_view text) { return parse_number<int64_t>(text).has_value(); }
 
 std::vector<Entry> json_entries(std::string_view text, const std::string& name) {
   const auto list = nlohmann::json::parse(text, nullptr, false);

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace dragoman {
 namespace {
-
-int characters(const std::string& text) {
-  return int(std::count_if(text.begin(), text.end(), [](char c) { return (uint8_t(c) & 0xC0) != 0x80; }));
-}
 
 std::vector<int32_t> learned_pieces(const Vocabulary& vocabulary, const ModelFacts& facts) {
   std::vector<int32_t> learned;
@@ -25,8 +23,9 @@ VocabularySummary summary_of(const Vocabulary& vocabulary) {
   summary.learned = learned_pieces(vocabulary, summary.facts);
   for (int32_t id = 0; id < vocabulary.size(); ++id) summary.byte_pieces += vocabulary.is_byte(id);
   for (const int32_t id : summary.learned)
-    if (characters(vocabulary.piece(id)) > characters(summary.longest)) summary.longest = vocabulary.piece(id);
-  summary.longest_characters = characters(summary.longest);
+    if (count_characters(vocabulary.piece(id)) > count_characters(summary.longest))
+      summary.longest = vocabulary.piece(id);
+  summary.longest_characters = int(count_characters(summary.longest));
   return summary;
 }
 

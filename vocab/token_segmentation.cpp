@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "vocab/blanks.h"
+#include "base/words.h"
 #include "vocab/segmentation.h"
 
 namespace dragoman {

@@ -17,7 +17,7 @@
 #include "base/new_thread.h"
 #include "base/philox.h"
 #include "base/utf8.h"
-#include "vocab/blanks.h"
+#include "base/words.h"
 #include "vocab/piece_list.h"
 #include "vocab/protected_symbols.h"
 #include "vocab/sampling.h"

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/file_kind.h"
-#include "vocab/blanks.h"
+#include "base/words.h"
 #include "vocab/container.h"
 #include "vocab/piece_list.h"
 #include "vocab/sampling.h"

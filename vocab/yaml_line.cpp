@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/number.h"
+#include "base/utf8.h"
+#include "base/words.h"
+
 namespace dragoman {
 namespace {
 
@@ -16,25 +20,6 @@ constexpr Escape escapes[] = {{'0', {"\0", 1}}, {'a', "\a"},    {'b', "\b"},  {'
                               {'v', "\v"},      {'f', "\f"},    {'r', "\r"},  {'e', "\x1b"},   {' ', " "},
                               {'"', "\""},      {'/', "/"},     {'\\', "\\"}, {'N', "\u0085"}, {'_', "\u00a0"},
                               {'L', "\u2028"},  {'P', "\u2029"}};
-
-void append_utf8(std::string& text, uint32_t code) {
-  const auto continuation = [&](int shift) { text += char(0x80 | (code >> shift & 0x3F)); };
-  if (code < 0x80) {
-    text += char(code);
-  } else if (code < 0x800) {
-    text += char(0xC0 | code >> 6);
-    continuation(0);
-  } else if (code < 0x10000) {
-    text += char(0xE0 | code >> 12);
-    continuation(6);
-    continuation(0);
-  } else {
-    text += char(0xF0 | code >> 18);
-    continuation(12);
-    continuation(6);
-    continuation(0);
-  }
-}
 
 // Removes `digits` hexadecimal digits from the front of the text.
 std::optional<uint32_t> take_hex(std::string_view& text, size_t digits) {
@@ -93,12 +78,6 @@ bool take_single_quoted(std::string_view& line, std::string& piece) {
   return false;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 // A plain piece ends at the last colon with a blank after it.
 bool take_plain(std::string_view& line, std::string& piece) {
   const size_t colon = line.rfind(": ");
@@ -121,8 +100,9 @@ std::optional<YamlEntry> parse_yaml_line(std::string_view line) {
   line = trimmed(line);
   if (!taken || !line.starts_with(':')) return std::nullopt;
   line = trimmed(line.substr(1));
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), entry.id);
-  if (error != std::errc() || end != line.data() + line.size()) return std::nullopt;
+  const auto id = parse_number<decltype(entry.id)>(line);
+  if (!id) return std::nullopt;
+  entry.id = *id;
   return entry;
 }
 

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/error.h"
+#include "base/number.h"
 
 namespace dragoman {
 
@@ -12,10 +11,8 @@ AlignmentStyle parse_alignment_style(std::string_view word) {
   if (word == "none") return {};
   if (word == "hard") return {AlignmentStyle::hard};
   if (word == "soft") return {AlignmentStyle::soft};
-  double threshold = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), threshold);
-  require(error == std::errc() && end == word.data() + word.size() && threshold > 0 && threshold <= 1,
-          "'{}' is not hard, soft, none, or a number above 0 and at most 1", word);
+  const double threshold = parse_number<double>(word).value_or(0);
+  require(threshold > 0 && threshold <= 1, "'{}' is not hard, soft, none, or a number above 0 and at most 1", word);
   if (threshold == 1) return {AlignmentStyle::hard};
   return {AlignmentStyle::above, threshold};
 }

@@ -1,13 +1,12 @@
 #include "backend/registry.h"
 
-#include <charconv>
-
 #include "backend/backend.h"
 #include "backend/cpu/install.h"
 #include "backend/cuda_module.h"
 #include "backend/dry/install.h"
 #include "backend/peers.h"
 #include "backend/reference/install.h"
+#include "base/number.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -26,9 +25,8 @@ constexpr std::string_view gpu_prefix = "cuda:";
 int number_of_gpu(std::string_view name) {
   std::string_view digits = name.substr(gpu_prefix.size());
   if (digits.ends_with(fast_backend)) digits.remove_suffix(fast_backend.size());
-  int number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() || number < 0) fail_unknown(name);
+  const int number = parse_number<int>(digits).value_or(-1);
+  if (number < 0) fail_unknown(name);
   return number;
 }
 

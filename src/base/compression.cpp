@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/grouped.h"
 
 namespace dragoman {
 namespace {
@@ -30,9 +31,8 @@ constexpr uint64_t most_memory = 130 << 20;   // of xz: dictionaries of 128 MiB
 constexpr uint64_t largest_window = 1 << 27;  // of zstd, whose library takes no larger one either
 
 [[noreturn]] void refuse_memory(const std::string& file, uint64_t needed, uint64_t most, std::string_view again) {
-  const auto mebibytes = [](uint64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; };
   throw Error(fmt::format("{} needs {} MiB of memory to be decompressed, expected {} MiB at most", file,
-                          mebibytes(needed), mebibytes(most)),
+                          mebibytes(int64_t(needed)), mebibytes(int64_t(most))),
               fmt::format("compress it again with a smaller dictionary or window: {}", again));
 }
 

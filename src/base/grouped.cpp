@@ -15,6 +15,8 @@ std::string counted(int64_t number, const char* what) {
   return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
 }
 
+int64_t mebibytes(int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
+
 std::string in_mebibytes(int64_t bytes) {
   const double size = double(bytes) / double(1 << 20);
   return size < 10 ? fmt::format("{:.1f} MiB", size) : grouped(int64_t(size)) + " MiB";

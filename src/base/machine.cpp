@@ -46,6 +46,14 @@ int64_t machine_memory() {
   return memory;
 }
 
+// proc(5): a line is "MemAvailable:   12345 kB". The system counts the whole machine, whatever a container may use.
+int64_t available_memory(int64_t memory, const std::filesystem::path& report) {
+  std::ifstream lines(report);
+  for (std::string name; lines >> name; lines.ignore(unlimited, '\n'))
+    if (int64_t kib = 0; name == "MemAvailable:" && lines >> kib) return std::min(memory, kib << 10);
+  return 0;
+}
+
 // cgroups(7): a line is number:controllers:group; version 2 has number 0 and no controllers.
 int64_t container_memory(const std::filesystem::path& groups, const std::filesystem::path& root) {
   int64_t lowest = unlimited;

@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 
 #include "base/error.h"
+#include "base/file_calls.h"
 
 namespace dragoman {
 namespace {
@@ -59,9 +59,9 @@ std::string temporary_folder() {
 }
 
 int64_t free_space_in(const std::string& folder) {
-  std::error_code unknown;
-  const auto space = std::filesystem::space(folder, unknown);
-  return unknown ? std::numeric_limits<int64_t>::max() : int64_t(space.available);
+  struct statvfs disk {};
+  if (file_calls().statvfs(folder.c_str(), &disk) != 0) return std::numeric_limits<int64_t>::max();
+  return int64_t(disk.f_bavail) * int64_t(disk.f_frsize);
 }
 
 }  // namespace dragoman

@@ -1,6 +1,6 @@
 #include "base/utf8.h"
 
-#include <cstdint>
+#include <algorithm>
 #include <cstring>
 
 namespace dragoman {
@@ -48,7 +48,7 @@ Sequence first_sequence(std::string_view text) {
 // three-byte sequences are recognised here, so only rare ones take the exact test above.
 size_t valid_prefix(std::string_view text) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
-  const auto continues = [&](size_t i) { return (bytes[i] & 0xC0) == 0x80; };
+  const auto continues = [&](size_t i) { return continues_character(text[i]); };
   size_t at = 0;
   while (at < text.size()) {
     uint64_t eight = 0x80;
@@ -90,10 +90,64 @@ bool clean_utf8(std::string& text) {
   return true;
 }
 
+int character_bytes(char first) {
+  const auto byte = uint8_t(first);
+  if (byte < 0x80) return 1;
+  return byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 0;
+}
+
+int64_t count_characters(std::string_view text) {
+  return std::ranges::count_if(text, [](char c) { return !continues_character(c); });
+}
+
+void append_utf8(std::string& text, char32_t character) {
+  const auto continuation = [&](int shift) { text += char(0x80 | (character >> shift & 0x3F)); };
+  if (character < 0x80) {
+    text += char(character);
+  } else if (character < 0x800) {
+    text += char(0xC0 | character >> 6);
+    continuation(0);
+  } else if (character < 0x10000) {
+    text += char(0xE0 | character >> 12);
+    continuation(6);
+    continuation(0);
+  } else {
+    text += char(0xF0 | character >> 18);
+    continuation(12);
+    continuation(6);
+    continuation(0);
+  }
+}
+
+std::u32string code_points(std::string_view utf8) {
+  std::string cleaned;
+  if (!is_valid_utf8(utf8)) {
+    cleaned = utf8;
+    clean_utf8(cleaned);
+    utf8 = cleaned;
+  }
+  std::u32string out;
+  out.reserve(utf8.size());
+  while (!utf8.empty()) {
+    const int bytes = character_bytes(utf8[0]);
+    char32_t character = uint8_t(utf8[0]) & (bytes == 1 ? 0x7F : 0x7F >> bytes);
+    for (int i = 1; i < bytes; ++i) character = character << 6 | (uint8_t(utf8[size_t(i)]) & 0x3F);
+    out.push_back(character);
+    utf8.remove_prefix(size_t(bytes));
+  }
+  return out;
+}
+
+std::string to_utf8(std::u32string_view text) {
+  std::string out;
+  for (const char32_t character : text) append_utf8(out, character);
+  return out;
+}
+
 std::string beginning_of(std::string_view text) {
   size_t most = 100;
   if (text.size() <= most) return std::string(text);
-  while (most > 0 && (uint8_t(text[most]) & 0xC0) == 0x80) --most;
+  while (most > 0 && continues_character(text[most])) --most;
   return std::string(text.substr(0, most)) + "…";
 }
 

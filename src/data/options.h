@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "data/memory_size.h"
+#include "base/memory_size.h"
 #include "vocab/options.h"
 
 namespace dragoman {

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/grouped.h"
+#include "base/number.h"
+#include "base/words.h"
 #include "data/pairs.h"
 
 namespace dragoman {
@@ -133,10 +134,7 @@ std::vector<std::string_view> split_columns(const LineReader& reader, std::strin
                 hint);
   }
   std::vector<std::string_view> parts;
-  for (size_t tab; (tab = line.find('\t')) != line.npos; line.remove_prefix(tab + 1))
-    parts.push_back(line.substr(0, tab));
-  parts.push_back(line);
-  return parts;
+  return split_at(line, "\t");
 }
 
 std::string side_name(const std::vector<TextPair>& corpora, int side) {
@@ -245,10 +243,10 @@ void ParallelReader::read_weight(Corpus& corpus) {
 }
 
 void ParallelReader::take_weight(std::string_view text, const LineReader& file) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), weight_);
-  const bool number = error == std::errc{} && end == text.data() + text.size() && std::isfinite(weight_);
-  require(number && weight_ >= 0, "{}, line {}: '{}' is not a weight, expected 0 or a number from 1e-37 to 1e38",
-          file.name(), grouped(file.lines()), text);
+  weight_ = parse_number<float>(text).value_or(-1);
+  require(weight_ >= 0 && std::isfinite(weight_),
+          "{}, line {}: '{}' is not a weight, expected 0 or a number from 1e-37 to 1e38", file.name(),
+          grouped(file.lines()), text);
 }
 
 void ParallelReader::read_links(Corpus& corpus) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "base/threads.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -23,10 +24,6 @@ int64_t count_words(std::string_view line) {
     inside = !blank;
   }
   return words;
-}
-
-int64_t count_characters(std::string_view line) {
-  return std::count_if(line.begin(), line.end(), [](char c) { return (uint8_t(c) & 0xC0) != 0x80; });
 }
 
 // Compares characters, since languages written without blanks have few words.

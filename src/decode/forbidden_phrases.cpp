@@ -25,9 +25,6 @@ std::string_view text_of_line(std::string_view line) {
   return line.substr(range.begin, range.size());
 }
 
-// Bytes of the character that begins with this one; 0: none does.
-int bytes_of_character(uint8_t first) { return first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 0; }
-
 }  // namespace
 
 /// Where a hypothesis stands: at a node, after a character, and perhaps within one.
@@ -170,11 +167,11 @@ void ForbiddenPhrases::end_part(Position& position) const {
 }
 
 void ForbiddenPhrases::write_byte(Position& position, uint8_t byte) const {
-  const bool begins = bytes_of_character(byte) > 0;
+  const bool begins = character_bytes(char(byte)) > 0;
   if (begins) end_part(position);
   if (!begins && position.part.empty()) return write(position, ill_formed);
   position.part += char(byte);
-  if (std::ssize(position.part) < bytes_of_character(uint8_t(position.part[0]))) return;
+  if (std::ssize(position.part) < character_bytes(position.part[0])) return;
   for (const char32_t character : characters_of(position.part)) write(position, character);
   position.part.clear();
 }

@@ -2,33 +2,28 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <vector>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/utf8.h"
+#include "base/words.h"
 
 namespace dragoman {
 namespace {
 
 constexpr std::string_view bars = "|||";
 
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  text.remove_suffix(text.size() - std::min(text.find_last_not_of(' ') + 1, text.size()));
-  return text;
-}
-
 // Splits a line at the bars; spaces around the bars do not belong to a field.
 std::vector<std::string_view> fields_of(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (size_t bar; (bar = line.find(bars)) != std::string_view::npos; line.remove_prefix(bar + bars.size()))
-    fields.push_back(trimmed(line.substr(0, bar)));
-  fields.push_back(trimmed(line));
+  auto fields = split_at(line, bars);
+  for (std::string_view& field : fields) field = trimmed(field);
   return fields;
 }
 
-bool are_word_scores(std::string_view field) { return field.starts_with("WordScores="); }
+constexpr std::string_view word_scores_name = "WordScores=";  // as in Marian
+
+bool are_word_scores(std::string_view field) { return field.starts_with(word_scores_name); }
 
 // As translate --alignment writes it: "0-0 1-1", weights "0.9,0.1 0.2,0.8", or nothing if no weight is large enough.
 bool is_alignment(std::string_view field) {
@@ -44,18 +39,20 @@ bool are_features(std::string_view field) {
   return name.size() > 1 && name.find('=') == name.size() - 1 && !are_word_scores(field);
 }
 
-bool read_number(std::string_view field, int64_t& number) {
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
-  return error == std::errc() && end == field.data() + field.size() && number >= 0;
-}
-
 }  // namespace
+
+std::string word_scores_field(std::span<const float> log_probs) {
+  std::string field(word_scores_name);
+  for (const float log_prob : log_probs) field += fmt::format(" {:.5f}", log_prob);
+  return field;
+}
 
 NBestEntry n_best_entry(std::string_view line, const std::string& where) {
   const auto fields = fields_of(line);
   NBestEntry entry;
   const auto features = std::find_if(fields.begin() + std::min<size_t>(2, fields.size()), fields.end(), are_features);
-  require(features != fields.end() && read_number(fields[0], entry.line),
+  entry.line = parse_number<int64_t>(fields[0]).value_or(-1);
+  require(features != fields.end() && entry.line >= 0,
           "{}: expected 'number ||| translation ||| Name= value', found '{}'", where, beginning_of(line));
   auto text_end = features;
   if (are_word_scores(features[-1]) && features - fields.begin() > 2) entry.word_scores = *--text_end;

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,9 @@ struct NBestEntry {
   std::string features;                  // "F0= -1.5"
   std::string rest;                      // " ||| -0.3": everything after the features
 };
+
+/// NBestEntry::word_scores of a translation's log-probabilities; lines of text have the same field.
+std::string word_scores_field(std::span<const float> log_probs);
 
 /// Error, beginning with `where`, for a line in another format.
 NBestEntry n_best_entry(std::string_view line, const std::string& where);

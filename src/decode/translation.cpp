@@ -1,7 +1,8 @@
 #include "decode/translation.h"
 
 #include <algorithm>
-#include <cstdlib>
+
+#include "base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -22,17 +23,13 @@ void append(Translation& line, const Translation& part) {
   for (size_t m = 0; m < line.by_model.size(); ++m) line.by_model[m] += part.by_model[m];
 }
 
-// The byte of a piece such as <0xE2>.
-unsigned byte_of(const std::string& piece) { return unsigned(std::strtoul(piece.c_str() + 3, nullptr, 16)); }
-
 // The number of byte pieces at the end that form an incomplete character.
 size_t unfinished_bytes(const Vocabulary& target, std::span<const int32_t> ids) {
   for (size_t last = 1; last <= std::min<size_t>(3, ids.size()); ++last) {
     const int32_t id = ids[ids.size() - last];
     if (!target.is_byte(id)) return 0;
-    const unsigned byte = byte_of(target.piece(id));
-    if (byte < 0x80) return 0;
-    if (byte >= 0xC0) return last < (byte >= 0xF0 ? 4u : byte >= 0xE0 ? 3u : 2u) ? last : 0;
+    const char byte = target.text_of(id)[0];
+    if (!continues_character(byte)) return last < size_t(character_bytes(byte)) ? last : 0;
   }
   return 0;
 }

@@ -7,13 +7,6 @@
 namespace dragoman {
 namespace {
 
-// Marian's field.
-std::string word_scores(const Translation& t) {
-  std::string field = "WordScores=";
-  for (const float log_prob : t.piece_log_probs) field += fmt::format(" {:.5f}", log_prob);
-  return field;
-}
-
 std::string features(const Translation& t) {
   if (t.by_model.empty()) return fmt::format("F0= {:.6g}", t.log_prob);
   std::string fields;
@@ -52,7 +45,7 @@ void TranslationWriter::write_scored(std::vector<Translation> best, bool more) {
 std::string TranslationWriter::text_line(const Translation& t) const {
   std::string line = (options_.scores ? fmt::format("{:.6g}\t", t.log_prob) : "") + t.text;
   if (const auto links = alignment(t)) line += " ||| " + *links;
-  if (options_.word_scores) line += " ||| " + word_scores(t);
+  if (options_.word_scores) line += " ||| " + word_scores_field(t.piece_log_probs);
   return line;
 }
 
@@ -60,7 +53,7 @@ std::string TranslationWriter::n_best_line(const Translation& t) const {
   return to_line({.line = lines_,
                   .text = t.text,
                   .alignment = alignment(t),
-                  .word_scores = options_.word_scores ? word_scores(t) : "",
+                  .word_scores = options_.word_scores ? word_scores_field(t.piece_log_probs) : "",
                   .features = features(t),
                   .rest = fmt::format(" ||| {:.6g}", t.score)});
 }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace dragoman {
 namespace {
 
@@ -10,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 template <class T>
 std::string text_of(const T& value) {
-  return Json(value).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(Json(value));
 }
 
 std::string to_json(const AttentionMap& map) {

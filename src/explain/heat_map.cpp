@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "metrics/text.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -19,15 +19,10 @@ constexpr std::array<std::pair<float, std::string_view>, 4> shades = {
 
 // Whether a character is safe to print: terminals must not interpret a vocabulary's characters as control sequences.
 std::u32string characters(std::string_view piece) {
-  std::u32string characters = text::decode(piece);
+  std::u32string characters = code_points(piece);
   for (char32_t& c : characters)
     if (utf8proc_category(int32_t(c)) == UTF8PROC_CATEGORY_CC) c = 0xFFFD;
   return characters;
-}
-
-std::string utf8(char32_t c) {
-  std::array<utf8proc_uint8_t, 4> bytes{};
-  return {bytes.begin(), bytes.begin() + utf8proc_encode_char(int32_t(c), bytes.data())};
 }
 
 // The first characters of a piece that fit, padded with spaces.
@@ -37,7 +32,8 @@ std::string label(std::string_view piece) {
   for (const char32_t c : characters(piece)) {
     const int more = utf8proc_charwidth(int32_t(c));
     if (width + more > label_columns) break;
-    text += utf8(c), width += more;
+    append_utf8(text, c);
+    width += more;
   }
   return text + std::string(size_t(label_columns - width), ' ');
 }
@@ -53,7 +49,8 @@ std::string heading(const std::vector<std::string>& pieces) {
     for (const std::u32string& column : columns) {
       const char32_t c = row < column.size() ? column[row] : U' ';
       const int width = std::clamp(utf8proc_charwidth(int32_t(c)), 0, 2);
-      text += utf8(c) + std::string(size_t(2 - width), ' ');
+      append_utf8(text, c);
+      text.append(size_t(2 - width), ' ');
     }
     text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';

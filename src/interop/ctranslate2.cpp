@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "interop/ctranslate2_bin.h"
 #include "interop/ctranslate2_vocabulary.h"
 #include "interop/sinusoid_table.h"
@@ -305,7 +306,7 @@ JsonObject configuration_of(const CTranslate2Bin& bin, const FileSet& model) {
   config["add_source_eos"] = flag("with_source_eos", false);
   config["decoder_start_token"] = config[flag("with_target_bos", true) ? "bos_token" : "eos_token"];
   if (flag("user_decoder_start_tokens", false)) config["decoder_start_token"] = nullptr;
-  return JsonObject::of_text(config.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), bin.path);
+  return JsonObject::of_text(json_text(config), bin.path);
 }
 
 // OpenNMT models begin with <s> and have no </s> after the source. Models from transformers begin with </s>; their

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/line_reader.h"
+#include "base/words.h"
 
 namespace dragoman {
 namespace {
@@ -115,18 +116,6 @@ struct Translation {
   float probability;
 };
 
-std::vector<std::string_view> fields_of(std::string_view line) {
-  constexpr std::string_view blanks = " \t";
-  std::vector<std::string_view> fields;
-  for (size_t begin = line.find_first_not_of(blanks); begin != line.npos;
-       begin = line.find_first_not_of(blanks, begin)) {
-    const size_t end = std::min(line.find_first_of(blanks, begin), line.size());
-    fields.push_back(line.substr(begin, end - begin));
-    begin = end;
-  }
-  return fields;
-}
-
 std::optional<float> probability_of(std::string_view word) {
   double value = 0;  // tables have numbers that no float can hold
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
@@ -140,7 +129,7 @@ std::vector<Translation> read_table(const std::string& path, const Vocabulary& s
   bool known = false;
   LineReader lines(path);
   for (std::string line; lines.next(line);) {
-    const auto fields = fields_of(line);
+    const auto fields = split_at_blanks(line, " \t");
     if (fields.empty()) continue;
     const auto probability = fields.size() == 3 ? probability_of(fields[2]) : std::nullopt;
     if (!probability)

@@ -5,22 +5,23 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "metrics/text.h"
 
 namespace dragoman {
 namespace {
 
 std::u32string prepare(std::string_view line, const LineTokenizer& tokenizer, Case letters) {
-  std::u32string text = text::decode(line);
-  if (letters == Case::lower) text = text::lower(text);
-  return tokenizer(text::strip_right(text));
+  std::u32string text = code_points(line);
+  if (letters == Case::lower) text = metrics::lower(text);
+  return tokenizer(metrics::strip_right(text));
 }
 
 // The words of texts as numbers, equal ones for equal words.
 std::vector<std::u32string> numbered_words(const std::vector<std::u32string>& texts) {
   WordNumbers numbers;
   std::vector<std::u32string> words;
-  for (const auto& text : texts) words.push_back(numbers(text::split(text)));
+  for (const auto& text : texts) words.push_back(numbers(metrics::split(text)));
   return words;
 }
 

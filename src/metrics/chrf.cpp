@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "metrics/text.h"
 
 namespace dragoman {
@@ -29,9 +30,9 @@ struct Line {
   std::u32string characters;               // without white space
   std::vector<std::u32string_view> words;  // into `text`; empty unless word n-grams are requested
 
-  Line(std::string_view utf8, Case letters, int word_order) : text(text::decode(utf8)) {
-    if (letters == Case::lower) text = text::lower(text);
-    for (const auto word : text::split(text)) {
+  Line(std::string_view utf8, Case letters, int word_order) : text(code_points(utf8)) {
+    if (letters == Case::lower) text = metrics::lower(text);
+    for (const auto word : metrics::split(text)) {
       characters += word;
       if (word_order > 0) append_word(words, word);
     }

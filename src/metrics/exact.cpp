@@ -2,16 +2,17 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "metrics/text.h"
 
 namespace dragoman {
 namespace {
 
 std::u32string normalize(std::string_view line, Case letters) {
-  const std::u32string text = text::decode(line);
-  std::u32string_view inner = text::strip_right(text);
-  while (!inner.empty() && text::is_space(inner.front())) inner.remove_prefix(1);
-  return letters == Case::lower ? text::lower(inner) : std::u32string(inner);
+  const std::u32string text = code_points(line);
+  std::u32string_view inner = metrics::strip_right(text);
+  while (!inner.empty() && metrics::is_space(inner.front())) inner.remove_prefix(1);
+  return letters == Case::lower ? metrics::lower(inner) : std::u32string(inner);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "metrics/ngrams.h"
 #include "metrics/porter.h"
 #include "metrics/text.h"
@@ -18,7 +19,7 @@ std::u32string stem_of(std::u32string_view word) {
 }
 
 std::vector<std::u32string> words_of(std::string_view line, Stemmer stemmer) {
-  const std::u32string text = text::lower(text::decode(line));
+  const std::u32string text = metrics::lower(code_points(line));
   std::vector<std::u32string> words;
   for (auto begin = text.begin(); begin != text.end();) {
     begin = std::find_if(begin, text.end(), is_of_a_word);

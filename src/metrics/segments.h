@@ -11,7 +11,7 @@ namespace dragoman {
 /// several good translations: `bleu(hypotheses, {references}, …)`.
 using Segments = std::span<const std::string>;
 
-/// Whether case matters. `lower`: text::lower is applied to both sides first.
+/// Whether case matters. `lower`: metrics::lower is applied to both sides first.
 enum class Case { mixed, lower };
 
 /// Throws Error unless there is a reference set and each has as many lines as the hypotheses.

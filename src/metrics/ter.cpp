@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "metrics/edit_distance.h"
 #include "metrics/ngrams.h"
 #include "metrics/text.h"
@@ -119,8 +120,8 @@ class MoveSearch {
 };
 
 std::u32string normalize_for_ter(std::string_view line, Case letters) {
-  const std::u32string text = text::decode(line);
-  return letters == Case::lower ? text::lower(text) : text;
+  const std::u32string text = code_points(line);
+  return letters == Case::lower ? metrics::lower(text) : text;
 }
 
 }  // namespace
@@ -136,11 +137,11 @@ TerStats ter_stats(std::string_view hypothesis, std::span<const std::string_view
   std::vector<std::u32string> texts{normalize_for_ter(hypothesis, letters)};  // WordNumbers keeps views of them
   for (const auto reference : references) texts.push_back(normalize_for_ter(reference, letters));
   WordNumbers numbers;
-  const std::u32string words = numbers(text::split(texts[0]));
+  const std::u32string words = numbers(metrics::split(texts[0]));
   int least = std::numeric_limits<int>::max();
   size_t reference_words = 0;
   for (size_t r = 1; r < texts.size(); ++r) {
-    const std::u32string reference = numbers(text::split(texts[r]));
+    const std::u32string reference = numbers(metrics::split(texts[r]));
     least = std::min(least, reference.empty() ? int(words.size()) : MoveSearch(words, reference).edits());
     reference_words += reference.size();
   }

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
-
-namespace dragoman::text {
+namespace dragoman::metrics {
 namespace {
 
 // The two Unicode properties used by the final sigma rule, section 3.13, definitions D135 and D136.
@@ -51,34 +49,6 @@ bool is_final_sigma(std::u32string_view text, size_t at) {
 
 }  // namespace
 
-std::u32string decode(std::string_view utf8) {
-  std::string cleaned;
-  if (!is_valid_utf8(utf8)) {
-    cleaned = utf8;
-    clean_utf8(cleaned);
-    utf8 = cleaned;
-  }
-  std::u32string out;
-  out.reserve(utf8.size());
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(utf8.data());
-  for (size_t i = 0; i < utf8.size();) {
-    utf8proc_int32_t c = bytes[i];
-    i += c < 0x80 ? 1 : utf8proc_iterate(bytes + i, utf8proc_ssize_t(utf8.size() - i), &c);
-    out.push_back(char32_t(c));
-  }
-  return out;
-}
-
-std::string encode(std::u32string_view text) {
-  std::string out;
-  for (const char32_t c : text) {
-    utf8proc_uint8_t bytes[4];
-    const auto size = utf8proc_encode_char(utf8proc_int32_t(c), bytes);
-    out.append(reinterpret_cast<const char*>(bytes), size_t(size));
-  }
-  return out;
-}
-
 std::u32string lower(std::u32string_view text) {
   std::u32string out;
   out.reserve(text.size());
@@ -117,4 +87,4 @@ std::vector<std::u32string_view> split(std::u32string_view text) {
   return words;
 }
 
-}  // namespace dragoman::text
+}  // namespace dragoman::metrics

@@ -5,13 +5,7 @@
 
 /// Text as code points, with the Python 3 string functions that sacreBLEU's scores depend on: characters, white space
 /// and lower case are as in Python. Properties of characters come from utf8proc.
-namespace dragoman::text {
-
-/// UTF-8 to code points. Ill-formed bytes become U+FFFD as in clean_utf8, so any bytes are text.
-std::u32string decode(std::string_view utf8);
-
-/// Code points to UTF-8, the inverse of decode().
-std::string encode(std::u32string_view text);
+namespace dragoman::metrics {
 
 /// str.lower(): full case mapping, with the final sigma and the dotted capital I.
 std::u32string lower(std::u32string_view text);
@@ -25,4 +19,4 @@ std::u32string_view strip_right(std::u32string_view text);
 /// str.split(): the maximal runs without white space. They point into `text`.
 std::vector<std::u32string_view> split(std::u32string_view text);
 
-}  // namespace dragoman::text
+}  // namespace dragoman::metrics

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "metrics/text.h"
 #include "vocab/container.h"
 
@@ -116,8 +117,8 @@ bool is_chinese(char32_t c) {
 
 // Like international, adds no spaces around the line.
 std::u32string chinese(std::u32string_view line) {
-  while (!line.empty() && text::is_space(line.front())) line.remove_prefix(1);
-  while (!line.empty() && text::is_space(line.back())) line.remove_suffix(1);
+  while (!line.empty() && metrics::is_space(line.front())) line.remove_prefix(1);
+  while (!line.empty() && metrics::is_space(line.back())) line.remove_suffix(1);
   return western(set_aside(line, is_chinese));
 }
 
@@ -132,8 +133,8 @@ std::u32string international(std::u32string_view line) {
 // As sacreBLEU's TokenizerSPM.
 std::u32string pieces_of(std::u32string_view text, const Vocabulary& model) {
   std::string pieces;
-  for (const std::string& piece : model.encode_pieces(text::encode(text))) pieces.append(piece).append(" ");
-  return text::decode(pieces);
+  for (const std::string& piece : model.encode_pieces(to_utf8(text))) pieces.append(piece).append(" ");
+  return code_points(pieces);
 }
 
 Vocabulary sentencepiece_of(const std::string& path) {

@@ -34,7 +34,7 @@ class LineTokenizer {
   /// model.
   LineTokenizer(Tokenizer tokenizer, const std::string& model);
 
-  /// `text` with words separated by white space, for text::split.
+  /// `text` with words separated by white space, for metrics::split.
   std::u32string operator()(std::u32string_view text) const;
 
   Tokenizer name() const { return name_; }

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <sstream>
+
+#include "base/words.h"
 
 namespace dragoman {
 namespace {
@@ -35,13 +35,9 @@ std::string joined(const std::vector<std::string>& words) { return fmt::format("
 
 }  // namespace
 
-bool has_word(std::string_view list, std::string_view word) {
-  return !word.empty() && fmt::format(" {} ", list).find(fmt::format(" {} ", word)) != std::string::npos;
-}
-
 std::string in_words(std::string_view text) {
   std::string words(text);
-  for (char& c : words) c = c == '-' || c == '_' ? ' ' : char(std::tolower(uint8_t(c)));
+  for (char& c : words) c = c == '-' || c == '_' ? ' ' : lower_ascii(c);
   return words;
 }
 
@@ -51,8 +47,7 @@ std::string_view foreign_answer(std::string_view word, std::string_view command)
   for (const auto rows : option_tables())
     for (const Foreign& row : rows) {
       if (!row.commands.empty() && !has_word(row.commands, command)) continue;
-      std::istringstream names{std::string(row.names)};
-      for (std::string name; names >> name;) {
+      for (const std::string_view name : split_at_blanks(row.names)) {
         const std::string spelled = fmt::format(" {} ", in_words(name));
         if (spelled == wanted) return row.answer;
         if (!with_part && spelled.find(wanted) != spelled.npos) with_part = &row;

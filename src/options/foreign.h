@@ -46,9 +46,6 @@ std::span<const Foreign> opennmt_programs();
 std::span<const Foreign> sockeye_options();
 std::span<const Foreign> sockeye_programs();
 
-/// Whether `word` is in a list such as Foreign::commands.
-bool has_word(std::string_view list, std::string_view word);
-
 /// The row of an option that `command` does not have; null if no other toolkit has it either.
 const Foreign* foreign_option(std::string_view name, std::string_view command);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/words.h"
 #include "options/suggest.h"
 
 namespace dragoman {
@@ -68,12 +69,8 @@ void fail_choice(const std::string& word, const std::string& choices) {
 
 Strings split_at_commas(const Strings& words) {
   Strings parts;
-  for (const std::string& word : words) {
-    size_t from = 0;
-    for (size_t comma; (comma = word.find(',', from)) != std::string::npos; from = comma + 1)
-      parts.push_back(word.substr(from, comma - from));
-    parts.push_back(word.substr(from));
-  }
+  for (const std::string& word : words)
+    for (const std::string_view part : split_at(word, ",")) parts.emplace_back(part);
   return parts;
 }
 

@@ -10,7 +10,7 @@
 #include "align/alignment_style.h"
 #include "base/bounds.h"
 #include "base/enum_names.h"
-#include "data/memory_size.h"
+#include "base/memory_size.h"
 #include "model/config_fields.h"
 #include "train/frequency.h"
 

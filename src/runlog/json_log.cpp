@@ -1,21 +1,15 @@
 #include "runlog/json_log.h"
 
 #include <cmath>
-#include <ctime>
 #include <nlohmann/json.hpp>
+
+#include "base/json_text.h"
+#include "base/utc_time.h"
 
 namespace dragoman {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string iso_time(int64_t time) {
-  const std::time_t seconds = time;
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 // Leaves the key out if the value is unknown.
 void add_known(Json& line, const char* key, double value) {
@@ -99,14 +93,14 @@ std::string json_line(const RunMoment& now, const RunEvent& event, int64_t time)
   Json fields;
   const std::string name = std::visit([&](const auto& e) { return add(fields, e); }, event);
   Json line = {{"event", name},
-               {"time", iso_time(time)},
+               {"time", utc_time(time)},
                {"seconds", std::round(now.seconds * 1e6) / 1e6},
                {"epoch", now.epoch},
                {"update", now.updates},
                {"epoch_sentences", now.epoch_sentences},
                {"target_tokens", now.target_tokens}};
   line.update(fields);
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);  // names of files may be any bytes
+  return json_text(line);  // names of files may be any bytes
 }
 
 JsonLog::JsonLog(const std::string& path) : file_(FileDescriptor::to_append_lines(path)) {}

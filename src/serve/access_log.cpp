@@ -1,11 +1,12 @@
 #include "serve/access_log.h"
 
-#include <fmt/chrono.h>
-
+#include <ctime>
 #include <utility>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/log.h"
+#include "base/utc_time.h"
 #include "serve/fields.h"
 
 namespace dragoman {
@@ -32,14 +33,14 @@ void AccessLog::reopen() {
 void AccessLog::write(const AccessEntry& entry) {
   if (!file_) return;
   nlohmann::ordered_json line;
-  line["time"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  line["time"] = utc_time(std::time(nullptr));
   line["peer"] = entry.peer;
   line["method"] = entry.method;
   line["path"] = entry.path;
   line["status"] = entry.status;
   line["seconds"] = entry.seconds;
   line["bytes_in"] = entry.bytes_in;
-  write_line(to_text(line));
+  write_line(json_text(line));
 }
 
 void AccessLog::write_line(const std::string& line) {

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
+#include "base/words.h"
 #include "serve/multipart_form.h"
 
 namespace dragoman {
@@ -62,7 +63,7 @@ json of_json(std::string_view body) {
 // "Application/JSON ; charset=utf-8" → "application/json" (RFC 9110, section 8.3.1).
 std::string media_type(std::string_view header) {
   header = header.substr(0, header.find(';'));
-  return lower(header.substr(0, header.find_last_not_of(" \t") + 1));
+  return lower_ascii(header.substr(0, header.find_last_not_of(" \t") + 1));
 }
 
 json of_body(const HttpRequest& request) {
@@ -96,10 +97,8 @@ json fields_of(const HttpRequest& request) {
   return fields;
 }
 
-std::string to_text(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+void respond(Exchange& exchange, const nlohmann::ordered_json& answer) {
+  exchange.respond({.body = json_text(answer)});
 }
-
-void respond(Exchange& exchange, const nlohmann::ordered_json& answer) { exchange.respond({.body = to_text(answer)}); }
 
 }  // namespace dragoman

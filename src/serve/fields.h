@@ -12,7 +12,6 @@ namespace dragoman {
 nlohmann::json fields_of(const HttpRequest& request);
 
 /// JSON as answers are written: on one line, whatever the texts contain.
-std::string to_text(const nlohmann::ordered_json& json);
 void respond(Exchange& exchange, const nlohmann::ordered_json& answer);
 
 }  // namespace dragoman

@@ -4,6 +4,8 @@
 #include <boost/beast/http/status.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace dragoman {
 namespace {
 
@@ -22,9 +24,7 @@ std::string_view HttpRequest::header(std::string_view name) const {
 
 HttpResponse error_response(int status, std::string_view message, Headers headers) {
   const nlohmann::json body = {{"error", message}};
-  return {.status = status,
-          .body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-          .headers = std::move(headers)};
+  return {.status = status, .body = json_text(body), .headers = std::move(headers)};
 }
 
 HttpResponse busy_response(int status, std::string_view message) {
@@ -50,13 +50,6 @@ std::string decode_percent(std::string_view text, bool plus_is_blank) {
     }
   }
   return decoded;
-}
-
-std::string lower(std::string_view text) {
-  std::string all(text);
-  for (char& c : all)
-    if (c >= 'A' && c <= 'Z') c = char(c + 32);
-  return all;
 }
 
 std::string_view reason_of(int status) {

@@ -54,8 +54,6 @@ class Exchange {
 /// "%41+b" → "A b"; an invalid escape stands for itself.
 std::string decode_percent(std::string_view text, bool plus_is_blank);
 
-std::string lower(std::string_view text);  // A-Z only: names of headers, media types and schemes
-
 /// "OK", "Not Found".
 std::string_view reason_of(int status);
 

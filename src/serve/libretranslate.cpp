@@ -1,10 +1,10 @@
 #include "serve/libretranslate.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
+#include "base/number.h"
 #include "serve/api_description.h"
 #include "serve/fields.h"
 #include "serve/language_names.h"
@@ -45,8 +45,7 @@ int alternatives_in(const json& fields, int most) {
   if (found->is_number_integer()) {
     number = int(std::clamp<int64_t>(found->get<int64_t>(), -1, most + 1));
   } else if (found->is_string()) {
-    const auto& text = found->get_ref<const std::string&>();
-    if (std::from_chars(text.data(), text.data() + text.size(), number).ptr != text.data() + text.size()) number = -1;
+    number = parse_number<int>(found->get_ref<const std::string&>()).value_or(-1);
   }
   if (number < 0) refuse(400, "Invalid request: alternatives parameter must be a number");
   if (number > most) refuse(400, "Invalid request: alternatives parameter must be <= {}", most);

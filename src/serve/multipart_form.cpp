@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/words.h"
 #include "serve/http.h"
 
 namespace dragoman {
@@ -37,7 +38,7 @@ std::map<std::string, std::string> parameters_of(std::string_view header) {
     if (at == header.size() || header[at] == ';') continue;
     const size_t equals = header.find('=', at);
     require(equals != header.npos, "'{}' has '{}', expected name=value", header, header.substr(at));
-    const std::string name = lower(header.substr(at, equals - at));
+    const std::string name = lower_ascii(header.substr(at, equals - at));
     at = equals + 1;
     all.emplace(name, take_value(header, at));
   }
@@ -53,7 +54,8 @@ std::map<std::string, std::string> disposition_of(std::string_view headers, size
     headers.remove_prefix(line.size());
     const size_t colon = line.find(':');
     require(colon != line.npos, "part {} of the form has the header '{}', expected a colon", part, line);
-    if (lower(line.substr(0, colon)) == "content-disposition") disposition = parameters_of(line.substr(colon + 1));
+    if (lower_ascii(line.substr(0, colon)) == "content-disposition")
+      disposition = parameters_of(line.substr(colon + 1));
   }
   require(disposition.contains("name"), "part {} of the form has no name in a header Content-Disposition", part);
   return disposition;

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "data/memory_size.h"
+#include "base/memory_size.h"
 #include "decode/options.h"
 
 namespace dragoman {

@@ -1,6 +1,8 @@
 #include "serve/own_api.h"
 
 #include "base/error.h"
+#include "base/json_text.h"
+#include "base/utf8.h"
 #include "score/scorer.h"
 #include "serve/fields.h"
 #include "serve/own_request.h"
@@ -23,7 +25,7 @@ ordered_json links_of(const LineAlignment& alignment) {
 std::vector<int64_t> characters_before(std::string_view text) {
   std::vector<int64_t> before = {0};
   for (size_t i = 1; i <= text.size(); ++i)
-    before.push_back(before.back() + (i == text.size() || (text[i] & 0xC0) != 0x80));
+    before.push_back(before.back() + (i == text.size() || !continues_character(text[i])));
   return before;
 }
 
@@ -70,14 +72,14 @@ ordered_json translation_of(const TextResult& result, const TranslateRequest& re
 std::string answer_of(const std::vector<TextResult>& results, const TranslateRequest& request) {
   std::string all;
   for (const TextResult& result : results)
-    all.append(all.empty() ? "" : ",").append(to_text(translation_of(result, request)));
+    all.append(all.empty() ? "" : ",").append(json_text(translation_of(result, request)));
   return R"({"translations":[)" + all + "]}";
 }
 
 void stream(Service& service, const std::shared_ptr<Exchange>& exchange, const TranslateRequest& request) {
   const auto sent = std::make_shared<size_t>(0);  // bytes
   const auto partial = [exchange, sent](const std::string& text) {
-    exchange->send_event("partial", to_text({{"delta", text.substr(*sent)}}));
+    exchange->send_event("partial", json_text(ordered_json{{"delta", text.substr(*sent)}}));
     *sent = text.size();
   };
   const auto done = [exchange, request](const std::vector<TextResult>& results) {

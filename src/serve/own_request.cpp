@@ -3,6 +3,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/nearest.h"
 #include "model/config.h"
 #include "serve/fields.h"
@@ -21,7 +22,7 @@ template <class T>
 void read_number(T& value, const json& field, const Bounded& bounds) {
   const bool whole = std::is_integral_v<T>;
   require(whole ? field.is_number_integer() : field.is_number(), "{} is {}, expected a {}number", bounds.name,
-          to_text(field), whole ? "whole " : "");
+          json_text(field), whole ? "whole " : "");
   const double number = field.get<double>();
   require(number >= bounds.least && number <= bounds.most, "{} is {}, expected {} to {}", bounds.name, number,
           bounds.least, bounds.most);

@@ -8,6 +8,8 @@
 #include <boost/beast/http/string_body.hpp>
 #include <optional>
 
+#include "base/words.h"
+
 namespace dragoman {
 namespace {
 
@@ -37,7 +39,7 @@ std::optional<HttpResponse> refusal_of_coding(const Fields& fields) {
   const auto [begin, end] = fields.equal_range(http::field::transfer_encoding);
   if (begin == end) return {};
   for (auto field = begin; field != end; ++field)
-    codings.append(codings.empty() ? "" : ", ").append(lower(view(field->value())));
+    codings.append(codings.empty() ? "" : ", ").append(lower_ascii(view(field->value())));
   if (codings == "chunked") {
     if (fields.version() >= 11 && fields.count(http::field::content_length) == 0) return {};
     return error_response(400, "Transfer-Encoding is for HTTP/1.1 without Content-Length");
@@ -53,7 +55,7 @@ std::optional<HttpResponse> refusal_of(const Fields& fields, bool has_body) {
   const size_t hosts = fields.count(http::field::host);
   if (hosts > 1 || (hosts == 0 && fields.version() >= 11))
     return error_response(400, "the request has " + std::to_string(hosts) + " Host headers, expected one");
-  const std::string coding = lower(view(fields[http::field::content_encoding]));
+  const std::string coding = lower_ascii(view(fields[http::field::content_encoding]));
   if (has_body && !coding.empty() && coding != "identity")
     return error_response(415, "Content-Encoding is '" + coding + "', expected a body without any",
                           {{"Accept-Encoding", "identity"}});
@@ -63,7 +65,7 @@ std::optional<HttpResponse> refusal_of(const Fields& fields, bool has_body) {
 // "http://host:1/path?query" → "/path?query" (RFC 9112, section 3.2.2).
 std::string origin_form(std::string_view target) {
   const size_t colon = target.find("://");
-  const std::string scheme = lower(target.substr(0, colon));
+  const std::string scheme = lower_ascii(target.substr(0, colon));
   if (colon == target.npos || (scheme != "http" && scheme != "https")) return std::string(target);
   target.remove_prefix(colon + 3);
   target.remove_prefix(std::min(target.find_first_of("/?"), target.size()));
@@ -134,7 +136,7 @@ size_t RequestParser::parse(std::string_view input) {
 
 bool RequestParser::expects_continue() const {
   const auto& fields = beast_->parser.get();
-  return fields.version() >= 11 && lower(view(fields[http::field::expect])) == "100-continue";
+  return fields.version() >= 11 && lower_ascii(view(fields[http::field::expect])) == "100-continue";
 }
 
 HttpRequest RequestParser::take() {
@@ -146,7 +148,8 @@ HttpRequest RequestParser::take() {
                       .query = target.substr(std::min(end + 1, target.size())),
                       .keep_alive = message.keep_alive(),
                       .http_1_0 = message.version() < 11};
-  for (const auto& field : message) request.headers.emplace_back(lower(view(field.name_string())), view(field.value()));
+  for (const auto& field : message)
+    request.headers.emplace_back(lower_ascii(view(field.name_string())), view(field.value()));
   request.body = std::move(message.body());
   return request;
 }

@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/utf8.h"
+#include "base/words.h"
 #include "serve/libretranslate.h"
 #include "serve/own_api.h"
 
@@ -34,7 +36,7 @@ std::optional<LanguageDetector> detector_of(const ServeOptions& options) {
 // "Bearer KEY" → "KEY" (RFC 9110, section 11.4); empty if it is no such thing.
 std::string_view bearer_token(std::string_view authorization) {
   constexpr std::string_view scheme = "bearer ";
-  if (lower(authorization.substr(0, scheme.size())) != scheme) return "";
+  if (lower_ascii(authorization.substr(0, scheme.size())) != scheme) return "";
   return authorization.substr(std::min(authorization.find_first_not_of(' ', scheme.size()), authorization.size()));
 }
 
@@ -252,12 +254,9 @@ void Service::require_key(const HttpRequest& request, std::string_view key) cons
 }
 
 void Service::take_characters(std::span<const std::string> texts, std::string_view further) {
-  const auto characters_of = [](std::string_view text) {
-    return std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
-  };
-  int64_t characters = characters_of(further);
+  int64_t characters = count_characters(further);
   for (const std::string& text : texts)
-    characters += std::max<int64_t>(1, characters_of(text));  // each text costs time
+    characters += std::max<int64_t>(1, count_characters(text));  // each text costs time
   if (characters > options_.max_characters)
     refuse(400, "Invalid request: request ({}) exceeds text limit ({})", characters, options_.max_characters);
   metrics_.count_characters(characters);

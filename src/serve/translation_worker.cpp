@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/memory_size.h"
 #include "base/new_thread.h"
-#include "data/memory_size.h"
 #include "model/model.h"
 #include "score/pair_scorer.h"
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "base/words.h"
+
 namespace dragoman {
 namespace {
 
@@ -64,31 +66,17 @@ bool ends(std::string_view open, std::string_view next) {
   return is_one_of(open, {"tbody", "thead", "tfoot"}) && is_one_of(next, {"tbody", "tfoot"});
 }
 
-bool has_word(std::string_view words, std::string_view word) {
-  constexpr std::string_view blanks = " \t\n\f\r";
-  for (size_t from = 0; (from = words.find_first_not_of(blanks, from)) != words.npos;) {
-    const size_t to = std::min(words.find_first_of(blanks, from), words.size());
-    if (words.substr(from, to - from) == word) return true;
-    from = to;
-  }
-  return false;
-}
-
-std::string lower(std::string_view text) {
-  std::string all(text);
-  for (char& c : all) c = c >= 'A' && c <= 'Z' ? char(c + 32) : c;
-  return all;
-}
+constexpr std::string_view blanks = " \t\n\f\r";
 
 // Whether the tag says that its content is to be translated; empty: it does not say.
 std::optional<bool> says_translated(const HtmlToken& tag) {
   std::optional<bool> answer;
   if (std::ranges::binary_search(untranslated, tag.name)) answer = false;
   for (const auto& [name, value] : tag.attributes) {
-    if (name == "class" && has_word(value, "notranslate")) return false;
+    if (name == "class" && has_word(value, "notranslate", blanks)) return false;
     if (name != "translate") continue;
-    if (lower(value) == "no") return false;
-    if (value.empty() || lower(value) == "yes") answer = true;
+    if (lower_ascii(value) == "no") return false;
+    if (value.empty() || lower_ascii(value) == "yes") answer = true;
   }
   return answer;
 }

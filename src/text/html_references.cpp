@@ -5,13 +5,14 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/utf8.h"
 #include "text/html_reference_table.h"
 
 namespace dragoman {
 namespace {
 
 constexpr size_t longest_name = 31;
-constexpr uint32_t replacement = 0xFFFD;
+constexpr char32_t replacement = 0xFFFD;
 
 std::string_view take_word(std::string_view& list) {
   const size_t end = list.find(' ');
@@ -43,17 +44,8 @@ const std::unordered_set<std::string_view>& names_without_semicolon() {
   return all;
 }
 
-std::string utf8(uint32_t character) {
-  if (character < 0x80) return {char(character)};
-  if (character < 0x800) return {char(0xC0 | character >> 6), char(0x80 | (character & 0x3F))};
-  if (character < 0x10000)
-    return {char(0xE0 | character >> 12), char(0x80 | (character >> 6 & 0x3F)), char(0x80 | (character & 0x3F))};
-  return {char(0xF0 | character >> 18), char(0x80 | (character >> 12 & 0x3F)), char(0x80 | (character >> 6 & 0x3F)),
-          char(0x80 | (character & 0x3F))};
-}
-
 // The character that the standard assigns to a number (13.2.5.80).
-uint32_t character_of(uint32_t number) {
+char32_t character_of(uint32_t number) {
   constexpr uint16_t windows_1252[32] = {0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
                                          0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
                                          0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
@@ -80,7 +72,7 @@ HtmlReference numeric_reference(std::string_view text) {
     number = std::min<uint32_t>(number * uint32_t(base) + uint32_t(digit), 0x110000);
   if (at == digits) return {};
   if (at < text.size() && text[at] == ';') ++at;
-  return {at, utf8(character_of(number))};
+  return {at, to_utf8(std::u32string(1, character_of(number)))};
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "base/words.h"
+
 namespace dragoman {
 namespace {
 
@@ -16,17 +18,9 @@ bool is_letter(std::string_view text, size_t at) {
   return at < text.size() && std::isalpha(uint8_t(text[at])) && uint8_t(text[at]) < 0x80;
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; }
-
-std::string lower(std::string_view text) {
-  std::string all(text);
-  std::ranges::transform(all, all.begin(), [](char c) { return lower(c); });
-  return all;
-}
-
 bool starts_with(std::string_view text, size_t at, std::string_view word) {
   if (text.size() - at < word.size()) return false;
-  return std::ranges::equal(text.substr(at, word.size()), word, {}, [](char c) { return lower(c); });
+  return std::ranges::equal(text.substr(at, word.size()), word, {}, [](char c) { return lower_ascii(c); });
 }
 
 // "<script" or "</script", followed by the end of a tag's name.
@@ -92,7 +86,7 @@ bool holds_no_markup(std::string_view name) {
 size_t attribute(std::string_view text, size_t at, HtmlToken& tag) {
   const auto end_of = [&](size_t found) { return std::min(found, text.size()); };
   const size_t name_end = end_of(text.find_first_of(" \t\n\f\r/>=", at + 1));  // a leading "=" is part of the name
-  HtmlAttribute one{lower(text.substr(at, name_end - at)), {}};
+  HtmlAttribute one{lower_ascii(text.substr(at, name_end - at)), {}};
   size_t end = name_end;
   if (const size_t equals = text.find_first_not_of(blanks, name_end); equals != npos && text[equals] == '=') {
     const size_t value = end_of(text.find_first_not_of(blanks, equals + 1));
@@ -153,7 +147,7 @@ HtmlToken HtmlScanner::tag(bool foreign) {
   const bool ends = text[1] == '/';
   const size_t name = ends ? 2 : 1;
   size_t at = std::min(text.find_first_of(name_ends, name), text.size());
-  HtmlToken tag{ends ? Kind::end_tag : Kind::start_tag, {}, lower(text.substr(name, at - name))};
+  HtmlToken tag{ends ? Kind::end_tag : Kind::start_tag, {}, lower_ascii(text.substr(name, at - name))};
   while ((at = text.find_first_not_of(blanks, at)) != npos && text[at] != '>') {
     tag.self_closing = text[at] == '/' && text.substr(at + 1).starts_with('>');
     at = text[at] == '/' ? at + 1 : attribute(text, at, tag);

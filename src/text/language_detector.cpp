@@ -9,6 +9,7 @@
 #include "base/file_kind.h"
 #include "base/json_text.h"
 #include "base/line_reader.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -27,9 +28,7 @@ bool is_tag(std::string_view tag) {
   return !tag.empty() && tag.size() <= 35 && std::ranges::all_of(tag, fits);
 }
 
-int order_of(std::string_view ngram) {
-  return int(std::ranges::count_if(ngram, [](char c) { return (uint8_t(c) & 0xC0) != 0x80; }));
-}
+int order_of(std::string_view ngram) { return int(count_characters(ngram)); }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& found) {
   throw Error(fmt::format("{} is {}, expected language profiles", name, found),

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/words.h"
 #include "text/abbreviations.h"
 #include "text/characters.h"
 
@@ -43,14 +44,6 @@ std::string_view last_word(std::string_view text) {
     begin = before;
   }
   return text.substr(begin);
-}
-
-bool has_word(std::string_view words, std::string_view word) {
-  for (size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return true;
-  }
-  return false;
 }
 
 // "J", "z", "U.S": one letter, or capitals with full stops between.

@@ -11,12 +11,13 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file_calls.h"
+#include "base/grouped.h"
 #include "base/symbolic_links.h"
+#include "base/temporary_file.h"
 
 namespace dragoman {
 namespace {
@@ -93,13 +94,7 @@ void require_space_beside(const std::string& model, CheckpointSize size, const s
        mebibytes(to_save), folder_of(model), available >> 20);
 }
 
-int64_t mebibytes(int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
-
-int64_t free_space(const std::string& file) {
-  struct statvfs disk {};
-  if (file_calls().statvfs(folder_of(file).c_str(), &disk) != 0) return std::numeric_limits<int64_t>::max();
-  return int64_t(disk.f_bavail) * int64_t(disk.f_frsize);
-}
+int64_t free_space(const std::string& file) { return free_space_in(folder_of(file)); }
 
 ModelLock::ModelLock(const std::string& model) : path_(lock_path(model)) {
   require_writable("model", model);

@@ -23,9 +23,6 @@ void require_space(const std::string& model, CheckpointSize size, int64_t availa
 /// file is written before `replaced` are removed.
 void require_space_beside(const std::string& model, CheckpointSize size, const std::vector<std::string>& replaced);
 
-/// Rounded up.
-int64_t mebibytes(int64_t bytes);
-
 /// Free bytes on the disk of a file; a very large number if the system does not report it.
 int64_t free_space(const std::string& file);
 

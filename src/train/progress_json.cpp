@@ -109,7 +109,7 @@ class Numbers {
   }
 
   [[noreturn]] void complain(const std::string& key, const json& value, const std::string& expected) const {
-    const std::string found = value.dump(-1, ' ', false, json::error_handler_t::replace);
+    const std::string found = json_text(value);
     throw Error(fmt::format("{}: '{}' is {} in its progress, expected {}", path_, key, found, expected),
                 "the state is damaged: use another, or start from scratch with --no-reload");
   }

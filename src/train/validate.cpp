@@ -10,13 +10,13 @@
 #include "base/line_writer.h"
 #include "base/log.h"
 #include "base/scratch_folder.h"
+#include "base/words.h"
 #include "comm/agreement.h"
 #include "data/pairs.h"
 #include "decode/translator.h"
 #include "dragoman/run_control.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
-#include "vocab/blanks.h"
 
 namespace dragoman {
 namespace {

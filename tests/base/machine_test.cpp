@@ -27,6 +27,16 @@ class Container : public testing::Test {
   const std::filesystem::path root = folder / "";
 };
 
+TEST_F(Container, HasNoMoreAvailableThanItMayUse) {
+  const std::string report = root / "meminfo";
+  write("meminfo", "MemTotal:       16 kB\nMemFree:         1 kB\nMemAvailable:    8 kB");
+  EXPECT_EQ(available_memory(none, report), 8 << 10);
+  EXPECT_EQ(available_memory(5 << 10, report), 5 << 10);
+  write("meminfo", "MemTotal:       16 kB");
+  EXPECT_EQ(available_memory(none, report), 0);
+  EXPECT_EQ(available_memory(none, root / "missing"), 0);
+}
+
 TEST_F(Container, HasNoLimitWithoutAFileThatSaysSo) {
   EXPECT_EQ(memory(), none);
   write("groups", "0::/");

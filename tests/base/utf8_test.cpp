@@ -36,6 +36,37 @@ TEST(CleanUtf8, SeesASequenceThatTheEndOfTheTextCutsOff) {
   EXPECT_FALSE(is_valid_utf8("12345678\xE4\xBA"));
 }
 
+TEST(CharacterBytes, AreKnownFromTheFirstOne) {
+  for (const std::string_view character : {"a", "é", "中", "😀"})
+    EXPECT_EQ(character_bytes(character[0]), int(character.size()));
+  EXPECT_EQ(character_bytes('\x80'), 0);
+  EXPECT_EQ(character_bytes('\xBF'), 0);
+}
+
+TEST(CountCharacters, CountsCodePoints) {
+  EXPECT_EQ(count_characters(""), 0);
+  EXPECT_EQ(count_characters("aé中😀"), 4);
+}
+
+TEST(CodePoints, AreThoseOfSequencesOfEveryLength) { EXPECT_EQ(code_points("aé中😀"), U"aé中😀"); }
+
+TEST(CodePoints, KeepNul) { EXPECT_EQ(code_points(std::string_view("a\0b", 3)), std::u32string(U"a\0b", 3)); }
+
+// bytes.decode("utf-8", errors="replace") of Python 3.11 gives the same.
+TEST(CodePoints, HaveAReplacementForEachIllFormedSubpart) {
+  EXPECT_EQ(code_points("a\xFF\xFE z"), U"a\uFFFD\uFFFD z");
+  EXPECT_EQ(code_points("\xC3"), U"\uFFFD");
+  EXPECT_EQ(code_points("\xE4\xB8 x"), U"\uFFFD x");
+  EXPECT_EQ(code_points("\xED\xA0\x80"), U"\uFFFD\uFFFD\uFFFD");
+}
+
+// The first and the last code point of each length.
+TEST(ToUtf8, IsTheInverseOfCodePoints) {
+  const std::u32string text = U"\u0001\u007F\u0080\u07FF\u0800\uFFFF\U00010000\U0010FFFF";
+  EXPECT_EQ(to_utf8(text), "\u0001\u007F\u0080\u07FF\u0800\uFFFF\U00010000\U0010FFFF");
+  EXPECT_EQ(code_points(to_utf8(text)), text);
+}
+
 TEST(BeginningOf, CutsBetweenCharacters) {
   const std::string hundred(100, 'x');
   EXPECT_EQ(beginning_of(""), "");

@@ -163,9 +163,9 @@ TEST(FactPage, AlignsValuesAndSetsHeadingsApart) {
 }
 
 TEST(SizeInWords, CountsInPowersOf1024) {
-  EXPECT_EQ(size_in_words(1023), "1023 bytes");
-  EXPECT_EQ(size_in_words(1536), "1.5 KiB (1,536 bytes)");
-  EXPECT_EQ(size_in_words(int64_t{3} << 40), "3.0 TiB (3,298,534,883,328 bytes)");
+  EXPECT_EQ(exact_size(1023), "1023 bytes");
+  EXPECT_EQ(exact_size(1536), "1.5 KiB (1,536 bytes)");
+  EXPECT_EQ(exact_size(int64_t{3} << 40), "3.0 TiB (3,298,534,883,328 bytes)");
 }
 
 TEST_F(InspectCommand, PutsTheRestOfManyGroupsTogether) {

@@ -5,6 +5,8 @@
 #include <limits>
 #include <set>
 
+#include "base/json_text.h"
+
 namespace dragoman {
 namespace {
 
@@ -26,7 +28,7 @@ Json parsed(std::string_view text) {
 }
 
 std::string to_text(const Json& document) {
-  std::string text = document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json_text(document);
   const std::string mark = std::string("\"") + too_deep + '"';
   if (const size_t at = text.find(mark); at != text.npos) text.replace(at, mark.size(), std::string(deepest, '['));
   return text;

@@ -2,22 +2,10 @@
 
 #include <gmock/gmock.h>
 
-namespace dragoman::text {
+namespace dragoman::metrics {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-TEST(TextDecode, ReadsSequencesOfEveryLength) { EXPECT_EQ(decode("aé中😀"), U"aé中😀"); }
-
-TEST(TextDecode, KeepsNul) { EXPECT_EQ(decode(std::string_view("a\0b", 3)), std::u32string(U"a\0b", 3)); }
-
-// bytes.decode("utf-8", errors="replace") of Python 3.11 gives the same.
-TEST(TextDecode, ReplacesEachIllFormedSubpart) {
-  EXPECT_EQ(decode("a\xFF\xFE z"), U"a\uFFFD\uFFFD z");
-  EXPECT_EQ(decode("\xC3"), U"\uFFFD");
-  EXPECT_EQ(decode("\xE4\xB8 x"), U"\uFFFD x");
-  EXPECT_EQ(decode("\xED\xA0\x80"), U"\uFFFD\uFFFD\uFFFD");
-}
 
 TEST(TextLower, MapsLettersOfEveryScript) { EXPECT_EQ(lower(U"ÄÖÜẞ ЖŽ Ǆ Ⅷ Ⓐ"), U"äöüß жž ǆ ⅷ ⓐ"); }
 
@@ -46,4 +34,4 @@ TEST(TextSplit, FindsNoWordsInBlanks) {
 
 TEST(TextStripRight, LeavesTheLeftSide) { EXPECT_EQ(strip_right(U" a b \u3000\n"), U" a b"); }
 
-}  // namespace dragoman::text
+}  // namespace dragoman::metrics

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "metrics/text.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
@@ -18,7 +19,7 @@ using testing::ThrowsMessage;
 
 std::vector<std::u32string> words(std::u32string_view line, const LineTokenizer& tokenizer) {
   const std::u32string text = tokenizer(line);
-  const auto views = text::split(text);
+  const auto views = metrics::split(text);
   return {views.begin(), views.end()};
 }
 
@@ -85,7 +86,7 @@ TEST(TokenizeSpm, MakesEveryPieceOfTheModelAWord) {
   const auto expected = Vocabulary::load(model).encode_pieces("Where is the castle?");
   ASSERT_GT(pieces.size(), 1u);
   ASSERT_EQ(pieces.size(), expected.size());
-  for (size_t i = 0; i < pieces.size(); ++i) EXPECT_EQ(text::encode(pieces[i]), expected[i]);
+  for (size_t i = 0; i < pieces.size(); ++i) EXPECT_EQ(to_utf8(pieces[i]), expected[i]);
 }
 
 TEST(TokenizeSpm, IsTheOnlyOneThatNeedsAModel) {

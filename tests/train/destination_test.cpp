@@ -307,12 +307,6 @@ TEST(RequireSpace, KnowsTheLimitOnFileSizes) {
                         files.path("m")));
 }
 
-TEST(RequireSpace, NeverShowsLessThanIsNeeded) {
-  EXPECT_EQ(mebibytes(0), 0);
-  EXPECT_EQ(mebibytes(1 << 20), 1);
-  EXPECT_EQ(mebibytes((1 << 20) + 1), 2);
-}
-
 TEST(RequireWritable, NeedsAFolderToWriteTo) {
   const TextFiles files;
   EXPECT_THAT(message_of([&] { require_writable("model", files.path("nowhere/m")); }),

@@ -1,4 +1,4 @@
-#include "data/memory_size.h"
+#include "base/memory_size.h"
 
 #include <gmock/gmock.h>
 
