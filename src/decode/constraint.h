@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "decode/options.h"
+#include "dragoman/search_options.h"
 #include "io/shortlist.h"
 
 namespace dragoman {

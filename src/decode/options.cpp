@@ -11,6 +11,8 @@ namespace {
 
 constexpr double least_weight = 1e-6;  // far smaller ones are 0 in float
 
+std::string as_option(std::string_view name) { return fmt::format("--{}", name); }
+
 // Called for each request, so the text is built only for an error.
 void check_range(std::string_view option, double value, Bounds bounds) {
   if (!bounds.contain(value)) fail("--{}: {} is out of range, expected {}", option, value, to_text(bounds));
@@ -34,17 +36,20 @@ void validate(const SearchOptions& o) {
   if (o.sampling != Sampling::none) check_range("temperature", o.temperature, {1e-3, 1000});
   if (o.sampling == Sampling::topk) check_range("output-sampling topk", o.sampling_pieces, {1, 1'000'000});
   if (o.sampling == Sampling::nucleus) check_range("output-sampling nucleus", o.sampling_mass, {0, 1});
-  if (o.word_penalty != 0 && o.normalize == 1 && o.length_penalty == 0)
-    throw Error(
-        fmt::format("--word-penalty {} has no effect with --normalize 1, where it adds the same number to every score",
-                    o.word_penalty),
-        "give --normalize another value, such as 0");
-  require(o.max_length_factor == 0 || o.min_length_factor <= o.max_length_factor,
-          "--min-length-factor {} is more than --max-length-factor {} allows", o.min_length_factor,
-          o.max_length_factor);
+  require_consistent(o, as_option);
   if (o.n_best > o.beam_size)
     throw Error(fmt::format("--n-best {} exceeds --beam-size {}", o.n_best, o.beam_size),
                 fmt::format("give --beam-size {} or more", o.n_best));
+}
+
+void require_consistent(const SearchOptions& o, std::string (*spelled)(std::string_view name)) {
+  if (o.word_penalty != 0 && o.normalize == 1 && o.length_penalty == 0)
+    throw Error(fmt::format("{} {} has no effect with {} 1, where it adds the same number to every score",
+                            spelled("word-penalty"), o.word_penalty, spelled("normalize")),
+                fmt::format("give {} another value, such as 0", spelled("normalize")));
+  if (o.max_length_factor > 0 && o.min_length_factor > o.max_length_factor)
+    fail("{} {} is more than {} {} allows", spelled("min-length-factor"), o.min_length_factor,
+         spelled("max-length-factor"), o.max_length_factor);
 }
 
 void validate(const EnsembleOptions& o) {

@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "align/alignment_style.h"
 #include "base/enum_names.h"
 #include "dragoman/search_options.h"
-#include "interop/marian_shortlist.h"
+#include "io/shortlist.h"
 
 namespace dragoman {
 
@@ -58,7 +59,11 @@ inline SearchOptions resolved(SearchOptions options) {
 /// Throws Error for options out of range or in contradiction, named as on the command line.
 void validate(const SearchOptions& options);
 
-/// Throws Error for weights that do not match the models, and for a precision that there is not.
+/// Throws Error for options that contradict each other or have no effect, as validate() does. `spelled` says how the
+/// user writes the option "word-penalty".
+void require_consistent(const SearchOptions& options, std::string (*spelled)(std::string_view name));
+
+/// Throws Error for weights that do not match the models, and for an unknown precision.
 void validate(const EnsembleOptions& options);
 
 /// Whether a line names, behind tabs, phrases that must occur in its translation, and whether in this order.

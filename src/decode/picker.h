@@ -5,7 +5,7 @@
 
 #include "decode/continuation.h"
 #include "decode/ensemble.h"
-#include "decode/options.h"
+#include "dragoman/search_options.h"
 
 namespace dragoman {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "decode/options.h"
+#include "dragoman/search_options.h"
 
 namespace dragoman {
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "decode/options.h"
+#include "dragoman/search_options.h"
 #include "model/frame.h"
 
 namespace dragoman {

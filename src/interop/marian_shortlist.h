@@ -6,13 +6,6 @@
 
 namespace dragoman {
 
-/// Limits for reading a table of translations (a text file). The defaults are Marian's.
-struct ShortlistLimits {
-  int first = 100;      // target pieces with the lowest ids: the most frequent ones in Marian's vocabularies
-  int best = 100;       // the most probable translations of each source piece …
-  float threshold = 0;  // … with probabilities above this
-};
-
 /// Whether a file that begins like this is Marian's binary shortlist.
 bool is_marian_shortlist(std::string_view begin);
 

@@ -19,6 +19,13 @@ struct Shortlist {
   std::vector<int32_t> candidates(std::span<const int32_t> source, std::span<const int32_t> more = {}) const;
 };
 
+/// Limits for reading a table of translations (a text file). The defaults are Marian's.
+struct ShortlistLimits {
+  int first = 100;      // target pieces with the lowest ids: the most frequent ones in Marian's vocabularies
+  int best = 100;       // the most probable translations of each source piece …
+  float threshold = 0;  // … with probabilities above this
+};
+
 /// Writes the file whole or not at all.
 void save_shortlist(const std::string& path, const Shortlist& shortlist, const Vocabulary& source,
                     const Vocabulary& target);

@@ -1,5 +1,6 @@
 #include "serve/own_request.h"
 
+#include <algorithm>
 #include <span>
 
 #include "base/error.h"
@@ -183,6 +184,12 @@ void read_parameter(Request& request, std::span<const Parameter<Request>> parame
   fail("there is no parameter '{}'{}", name, near.empty() ? "" : ", did you mean " + near + "?");
 }
 
+std::string as_parameter(std::string_view option) {
+  std::string name(option);
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
 // As the command line does, where a parameter has no effect or contradicts another one.
 void check_effects(const SearchOptions& search, const json& fields) {
   const auto changed = [&](const char* name, double otherwise) {
@@ -191,14 +198,11 @@ void check_effects(const SearchOptions& search, const json& fields) {
   const SearchOptions standard;
   require(search.length_penalty == 0 || !changed("normalize", 0),
           "length_penalty and normalize {} are two ways to divide scores by length: give one", search.normalize);
-  require(
-      search.word_penalty == 0 || search.normalize != 1 || search.length_penalty > 0,
-      "word_penalty {} has no effect with normalize 1, where it adds the same number to every score: give normalize "
-      "another value, such as 0",
-      search.word_penalty);
-  require(search.max_length_factor == 0 || search.min_length_factor <= search.max_length_factor,
-          "min_length_factor {} is more than max_length_factor {} allows", search.min_length_factor,
-          search.max_length_factor);
+  try {
+    require_consistent(search, as_parameter);
+  } catch (const Error& error) {  // an answer has no line for the hint
+    fail("{}{}{}", error.what(), error.hint().empty() ? "" : ": ", error.hint());
+  }
   require(search.sampling != Sampling::none || !changed("temperature", standard.temperature),
           "temperature {} is for sampling, which is not given", search.temperature);
   require(search.sampling == Sampling::topk || !changed("sampling_pieces", standard.sampling_pieces),
@@ -239,6 +243,12 @@ TranslateRequest read_translate_request(const json& fields, const SearchOptions&
   resolve(request, fields.contains("beam_size"));
   validate(request.job.search);
   return request;
+}
+
+std::vector<std::string> translate_parameter_names() {
+  std::vector<std::string> names;
+  for (const auto& parameter : translate_parameters) names.emplace_back(parameter.name);
+  return names;
 }
 
 ScoreRequest read_score_request(const json& fields) {

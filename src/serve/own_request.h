@@ -26,6 +26,7 @@ struct ScoreRequest {
 /// Reads the parameters and checks their types and bounds. `job.search` begins as `standard`. Error for unknown
 /// parameters, values out of bounds, and options that contradict each other.
 TranslateRequest read_translate_request(const nlohmann::json& fields, const SearchOptions& standard);
+std::vector<std::string> translate_parameter_names();  // all that a request to /v1/translate may have
 ScoreRequest read_score_request(const nlohmann::json& fields);
 std::string read_reload_request(const nlohmann::json& fields);  // its api_key
 

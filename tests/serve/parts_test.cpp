@@ -211,6 +211,14 @@ TEST(ScoreRequest, IsRefusedWithTheReason) {
             "there is no parameter 'sources', did you mean source?");
 }
 
+TEST(ApiDescription, HasTheParametersOfATranslation) {
+  const json body = json::parse(api_description())["paths"]["/v1/translate"]["post"]["requestBody"];
+  std::vector<std::string> described;
+  for (const auto& [name, type] : body["content"]["application/json"]["schema"]["properties"].items())
+    described.push_back(name);
+  EXPECT_THAT(described, testing::UnorderedElementsAreArray(translate_parameter_names()));
+}
+
 TEST(ApiDescription, IsJsonWithEveryPath) {
   const json spec = json::parse(api_description());
   for (const char* path : {"/translate", "/detect", "/languages", "/frontend/settings", "/health", "/spec",
