@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <optional>
 #include <variant>
 
@@ -10,102 +9,10 @@
 #include "cli/commands.h"
 #include "cli/profiled.h"
 #include "cli/score_options.h"
-#include "comm/shared_work.h"
-#include "score/n_best_reader.h"
-#include "score/pair_reader.h"
-#include "score/pair_scorer.h"
+#include "score/shared_scoring.h"
 
 namespace dragoman {
 namespace {
-
-std::string word_scores(std::span<const float> pieces) {
-  std::string field = "WordScores=";
-  for (const float log_prob : pieces) field += fmt::format(" {:.5f}", log_prob);
-  return field;
-}
-
-// What a rank reports about a pair.
-struct Scored {
-  double log_prob;
-  int64_t pieces;
-  std::string alignment, word_scores;  // empty if not requested; a requested alignment may have no links
-};
-
-// Three lines, with all digits of numbers.
-std::string to_text(const PairScore& pair, const ScoreCommandOptions& o) {
-  return fmt::format("{:a} {}\n{}\n{}\n", pair.log_prob(), pair.log_probs.size(),
-                     o.alignments ? to_text({pair.alignment, o.alignment}, o.alignment) : "",
-                     o.word_scores ? word_scores(pair.log_probs) : "");
-}
-
-Scored scored(LineCursor& lines) {
-  const std::string numbers(lines.next());
-  char* end = nullptr;
-  Scored pair{.log_prob = std::strtod(numbers.c_str(), &end)};
-  pair.pieces = std::stoll(end);
-  pair.alignment = lines.next();
-  pair.word_scores = lines.next();
-  return pair;
-}
-
-double score_of(const ScoreCommandOptions& options, const Scored& pair) {
-  return options.normalize ? pair.log_prob / double(pair.pieces) : pair.log_prob;
-}
-
-std::string line_of(const ScoreCommandOptions& options, const PairReader::Window&, size_t, const Scored& pair) {
-  return fmt::format("{:.6f}{}{}", score_of(options, pair), options.alignments ? " ||| " + pair.alignment : "",
-                     options.word_scores ? " ||| " + pair.word_scores : "");
-}
-
-std::string line_of(const ScoreCommandOptions& options, const NBestReader::Window& window, size_t i,
-                    const Scored& pair) {
-  NBestEntry entry = window.entries[i];
-  entry.features += fmt::format(" {}= {:.6g}", options.n_best_feature, score_of(options, pair));
-  if (options.alignments) entry.alignment = pair.alignment;
-  if (options.word_scores) entry.word_scores = pair.word_scores;
-  return to_line(entry);
-}
-
-std::vector<std::string> items_of(const LinePairs& pairs) {
-  std::vector<std::string> items;
-  for (size_t i = 0; i < pairs.source.size(); ++i) items.push_back(pairs.source[i] + '\n' + pairs.target[i] + '\n');
-  return items;
-}
-
-// A rank's share of a window.
-std::string score_share(const Share& share, const ScoreCommandOptions& options, PairScorer& scorer) {
-  LinePairs pairs;
-  for (LineCursor lines(share.text); !lines.at_end();) {
-    pairs.source.emplace_back(lines.next());
-    pairs.target.emplace_back(lines.next());
-  }
-  std::string text;
-  for (const PairScore& pair : scorer.score(pairs, {options.train_sets.back(), int64_t(share.first)}))
-    text += to_text(pair, options);
-  return text;
-}
-
-// Rank 0 reads all pairs, one window at a time, and writes a line for each unless a summary is requested.
-template <class Reader>
-ScoreTotals score_all(Reader& reader, const ScoreCommandOptions& options, PairScorer& scorer, Communicator& ranks,
-                      LineWriter& out) {
-  ScoreTotals totals;
-  typename Reader::Window window;
-  const auto next = [&] { return items_of(window = reader.next(options.maxi_batch_lines * ranks.size())); };
-  const auto finish = [&](const std::vector<std::string>& results) {
-    size_t i = 0;
-    for (const std::string& of_rank : results)
-      for (LineCursor lines(of_rank); !lines.at_end(); ++i) {
-        const Scored pair = scored(lines);
-        totals.add(pair.log_prob, pair.pieces);
-        if (options.summary == Summary::none) out.write(line_of(options, window, i, pair));
-      }
-    if (!reader.ready()) out.flush();
-  };
-  const Rounds rounds{next, finish};
-  share_work(ranks, &rounds, [&](const Share& share) { return score_share(share, options, scorer); });
-  return totals;
-}
 
 TextPair text_of(const ScoreCommandOptions& options) {
   return {.paths = {options.train_sets.front(), options.train_sets.back()}, .tsv = options.tsv};
@@ -131,11 +38,14 @@ void report(const ScoreTotals& totals, double seconds) {
 void score(const ScoreCommandOptions& options, std::optional<std::variant<PairReader, NBestReader>>& reader,
            const Backend& device, Communicator& ranks) {
   PairScorer scorer(options.model, options, device);
-  if (!reader)
-    return share_work(ranks, nullptr, [&](const Share& share) { return score_share(share, options, scorer); });
+  if (!reader) {
+    score_on_ranks(ranks, scorer, options, nullptr);
+    return;
+  }
   LineWriter out(options.output);  // truncated only now, after all other errors
   const Clock clock;
-  const ScoreTotals totals = std::visit([&](auto& r) { return score_all(r, options, scorer, ranks, out); }, *reader);
+  const ScoredFiles files{*reader, out};
+  const ScoreTotals totals = score_on_ranks(ranks, scorer, options, &files);
   if (options.summary != Summary::none) write_summary(out, options, totals);
   out.close();
   report(totals, clock.seconds());

@@ -1,9 +1,9 @@
 #pragma once
 #include <cstdint>
-
 #include <string>
 #include <vector>
 
+#include "align/alignment_style.h"
 #include "base/enum_names.h"
 
 namespace dragoman {
@@ -30,5 +30,18 @@ inline std::span<const EnumName<Summary>> enum_names(Summary) {
                                                 {Summary::perplexity, "perplexity"}};
   return names;
 }
+
+/// Which pairs of a file are scored, and what is written of each.
+struct ScoreFileOptions : ScoreOptions {
+  std::vector<std::string> train_sets;   // {source, target}, as Marian calls them; with n_best {source, list}
+  bool tsv = false;                      // train_sets is one file, of lines SOURCE tab TARGET
+  bool n_best = false;                   // the target is an n-best list, to which a feature is added …
+  std::string n_best_feature = "Score";  // … of this name
+  bool word_scores = false;              // also log-probabilities of the tokens
+  AlignmentStyle alignment;              // source positions attended to by each target position
+  Summary summary = Summary::none;       // printed instead of one line per pair
+  bool normalize = false;                // divide each log-probability by the target's length
+  int64_t maxi_batch_lines = 10000;      // lines read ahead and sorted by length
+};
 
 }  // namespace dragoman

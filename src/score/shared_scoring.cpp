@@ -1,0 +1,104 @@
+#include "score/shared_scoring.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "comm/shared_work.h"
+
+namespace dragoman {
+namespace {
+
+// What a rank reports about a pair.
+struct Scored {
+  double log_prob;
+  int64_t pieces;
+  std::string alignment, word_scores;  // empty if not requested; a requested alignment may have no links
+};
+
+// Three lines, with all digits of numbers.
+std::string to_text(const PairScore& pair, const ScoreFileOptions& o) {
+  return fmt::format("{:a} {}\n{}\n{}\n", pair.log_prob(), pair.log_probs.size(),
+                     o.alignments ? to_text({pair.alignment, o.alignment}, o.alignment) : "",
+                     o.word_scores ? word_scores_field(pair.log_probs) : "");
+}
+
+Scored scored(LineCursor& lines) {
+  const std::string numbers(lines.next());
+  char* end = nullptr;
+  Scored pair{.log_prob = std::strtod(numbers.c_str(), &end)};
+  pair.pieces = std::stoll(end);
+  pair.alignment = lines.next();
+  pair.word_scores = lines.next();
+  return pair;
+}
+
+double score_of(const ScoreFileOptions& options, const Scored& pair) {
+  return options.normalize ? pair.log_prob / double(pair.pieces) : pair.log_prob;
+}
+
+std::string line_of(const ScoreFileOptions& options, const PairReader::Window&, size_t, const Scored& pair) {
+  return fmt::format("{:.6f}{}{}", score_of(options, pair), options.alignments ? " ||| " + pair.alignment : "",
+                     options.word_scores ? " ||| " + pair.word_scores : "");
+}
+
+std::string line_of(const ScoreFileOptions& options, const NBestReader::Window& window, size_t i, const Scored& pair) {
+  NBestEntry entry = window.entries[i];
+  entry.features += fmt::format(" {}= {:.6g}", options.n_best_feature, score_of(options, pair));
+  if (options.alignments) entry.alignment = pair.alignment;
+  if (options.word_scores) entry.word_scores = pair.word_scores;
+  return to_line(entry);
+}
+
+std::vector<std::string> items_of(const LinePairs& pairs) {
+  std::vector<std::string> items;
+  for (size_t i = 0; i < pairs.source.size(); ++i) items.push_back(pairs.source[i] + '\n' + pairs.target[i] + '\n');
+  return items;
+}
+
+// A rank's share of a window.
+std::string score_share(const Share& share, const ScoreFileOptions& options, PairScorer& scorer) {
+  LinePairs pairs;
+  for (LineCursor lines(share.text); !lines.at_end();) {
+    pairs.source.emplace_back(lines.next());
+    pairs.target.emplace_back(lines.next());
+  }
+  std::string text;
+  for (const PairScore& pair : scorer.score(pairs, {options.train_sets.back(), int64_t(share.first)}))
+    text += to_text(pair, options);
+  return text;
+}
+
+// Rank 0 reads all pairs, one window at a time, and writes a line for each unless a summary is requested.
+template <class Reader>
+ScoreTotals score_all(Reader& reader, const ScoreFileOptions& options, PairScorer& scorer, Communicator& ranks,
+                      LineWriter& out) {
+  ScoreTotals totals;
+  typename Reader::Window window;
+  const auto next = [&] { return items_of(window = reader.next(options.maxi_batch_lines * ranks.size())); };
+  const auto finish = [&](const std::vector<std::string>& results) {
+    size_t i = 0;
+    for (const std::string& of_rank : results)
+      for (LineCursor lines(of_rank); !lines.at_end(); ++i) {
+        const Scored pair = scored(lines);
+        totals.add(pair.log_prob, pair.pieces);
+        if (options.summary == Summary::none) out.write(line_of(options, window, i, pair));
+      }
+    if (!reader.ready()) out.flush();
+  };
+  const Rounds rounds{next, finish};
+  share_work(ranks, &rounds, [&](const Share& share) { return score_share(share, options, scorer); });
+  return totals;
+}
+
+}  // namespace
+
+ScoreTotals score_on_ranks(Communicator& ranks, PairScorer& scorer, const ScoreFileOptions& options,
+                           const ScoredFiles* files) {
+  if (files)
+    return std::visit([&](auto& reader) { return score_all(reader, options, scorer, ranks, files->out); }, files->in);
+  share_work(ranks, nullptr, [&](const Share& share) { return score_share(share, options, scorer); });
+  return {};
+}
+
+}  // namespace dragoman
