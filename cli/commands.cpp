@@ -21,8 +21,23 @@
 #include "cli/vocab_options.h"
 #include "engine/model_files.h"
 #include "options/train_table.h"
+#include "tensor/arena.h"
 
 namespace dragoman {
+
+namespace {
+
+// Where memory runs out, nobody knows which options the user has.
+int with_hint(const std::vector<Option>& options, const std::function<int()>& command) {
+  try {
+    return command();
+  } catch (const OutOfMemory& error) {
+    if (!error.hint().empty() || !find(options, "mini-batch-words")) throw;
+    throw OutOfMemory(error.what(), "use smaller batches: --mini-batch-words");
+  }
+}
+
+}  // namespace
 
 int run_on(EngineOptions machine, const ProcessOptions& processes, const std::vector<Option>& options,
            const std::function<int(Engine&)>& f) {
@@ -32,7 +47,7 @@ int run_on(EngineOptions machine, const ProcessOptions& processes, const std::ve
   return run_as_rank(*ranks, processes, options, [&] {
     Engine engine(std::move(machine));
     const Engine::Scope scope(engine);
-    return f(engine);
+    return with_hint(options, [&] { return f(engine); });
   });
 }
 

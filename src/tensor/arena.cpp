@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/grouped.h"
 #include "base/machine.h"
 #include "base/range_allocator.h"
 
@@ -96,8 +97,7 @@ Tensor Arena::allocate(Shape shape, DType dtype) {
     pool_->give_back(offset, bytes);
     pool_->peak = peak;
     throw OutOfMemory(fmt::format("out of memory: a tensor {} of {} MiB does not fit into {} MiB, {} of them in use",
-                                  shape, bytes >> 20, pool_->room() >> 20, pool_->used >> 20),
-                      "use smaller batches: --mini-batch-words");
+                                  shape, mebibytes(bytes), pool_->room() >> 20, pool_->used >> 20));
   }
   std::byte* data = pool_->base + offset;
   std::shared_ptr<void> owner(data, [pool = pool_, offset, bytes](void*) { pool->give_back(offset, bytes); });

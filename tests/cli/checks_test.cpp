@@ -15,12 +15,25 @@
 #include "cli/vocab_options.h"
 #include "dragoman/average.h"
 #include "options/train_table.h"
+#include "tensor/arena.h"
 
 namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+// The hint of a command that runs out of memory.
+template <class Options>
+std::string hint_for(const Table<Options>& table) {
+  Options options;
+  try {
+    run_on({}, {}, bind_flags(table.flags, options), [](Engine&) -> int { throw OutOfMemory("out of memory"); });
+  } catch (const Error& error) {
+    return error.hint();
+  }
+  return "no error";
+}
 
 TrainOptions train(Strings arguments, const Strings& vocabs = {"v", "v"}) {
   arguments.insert(arguments.end(), {"-m", "m", "-t", "a", "b", "-v"});
@@ -50,6 +63,12 @@ TranslateCommandOptions translate(Strings arguments) {
   TranslateCommandOptions options;
   parse(translate_table(), arguments, options);
   return options;
+}
+
+TEST(OutOfMemory, HasAHintThatNamesAnOptionOfTheCommand) {
+  EXPECT_THAT(hint_for(train_table()), HasSubstr("--mini-batch-words"));
+  EXPECT_THAT(hint_for(translate_table()), HasSubstr("--mini-batch-words"));
+  EXPECT_EQ(hint_for(align_table()), "");
 }
 
 TEST(OptionsOfOtherCommands, SayWhichTheyAre) {

@@ -16,8 +16,7 @@ namespace {
 
 void check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_ALLOC_FAILED)
-    throw OutOfMemory(fmt::format("cuBLASLt: {} failed: the device is out of memory", what),
-                      "use smaller batches: --mini-batch-words");
+    throw OutOfMemory(fmt::format("cuBLASLt: {} failed: the device is out of memory", what));
   if (status != CUBLAS_STATUS_SUCCESS)
     throw DeviceError(fmt::format("cuBLASLt: {} failed: {}", what, cublasLtGetStatusString(status)));
 }

@@ -55,7 +55,7 @@ using Pool = std::array<Pieces, 48>;  // by rank
 void check(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
   const std::string what = fmt::format("CUDA: {} failed: {}", call, cudaGetErrorString(status));
-  if (status == cudaErrorMemoryAllocation) throw OutOfMemory(what, "use smaller batches: --mini-batch-words");
+  if (status == cudaErrorMemoryAllocation) throw OutOfMemory(what);
   if (status == cudaErrorInsufficientDriver)
     throw DeviceError(what + "; CUDA 13 needs NVIDIA's driver 580 or newer", "nvidia-smi shows which one is installed");
   throw DeviceError(what, "nvidia-smi shows the state of the GPUs and what else runs on them");
