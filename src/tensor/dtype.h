@@ -55,7 +55,7 @@ constexpr DType dtype_of<uint8_t>() {
   return DType::u8;
 }
 
-/// Calls f.operator()<T>() with the C++ type of a floating-point dtype: the only place where a DType becomes a type.
+/// Calls f.operator()<T>() with the C++ type of a floating-point dtype. DTypes become types only here and just below.
 template <class F>
 void for_dtype(DType dtype, F f) {
   switch (dtype) {
