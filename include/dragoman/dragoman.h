@@ -218,7 +218,7 @@ typedef void (*dragoman_partial_function)(void* context, const char* text);
 struct dragoman_request {
   size_t struct_size;
   const char* text;                             /* one line: a line break in it is read as a blank */
-  const char* prefix;                           /* how the translation begins; NULL: unrestricted */
+  const char* prefix;                           /* forced prefix of the translation; NULL: none */
   const struct dragoman_search_options* search; /* NULL: the translator's */
   dragoman_answer_function answer;
   void* context;                            /* passed to both functions */

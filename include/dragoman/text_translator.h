@@ -45,7 +45,7 @@ struct TranslatedText {
 struct TranslationRequest {
   std::string text = {};  // one line: a line break in it is read as a blank
   SearchOptions search = {};
-  std::string prefix = {};                        // how the translation begins
+  std::string prefix = {};                        // forced prefix of the translation
   std::vector<std::string> phrases = {};          // that it must contain, if the search finds a way; not with sampling
   std::shared_ptr<const Glossary> glossary = {};  // TextTranslator::glossary(); not with sampling; null: none
   std::shared_ptr<const ForbiddenPhrases> avoid = {};  // TextTranslator::forbidden_phrases(); null: none

@@ -14,7 +14,7 @@ namespace dragoman {
 /// A sentence to translate.
 struct Sentence {
   std::vector<int32_t> source;       // pieces, without the special pieces around them
-  std::vector<int32_t> prefix = {};  // forced beginning of the translation
+  std::vector<int32_t> prefix = {};  // forced prefix of the translation
   uint64_t line = 0, segment = 0;    // keys of random draws: line of the input, segment of a long line
   Constraints constraints = {};      // in addition to those of the options
   Phrases phrases = {};              // that the translation must contain

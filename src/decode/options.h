@@ -83,8 +83,8 @@ struct TranslateOptions {
   int64_t maxi_batch_lines = 10000;  // lines in memory: queued, in flight, or finished before an earlier line
   int max_length = 1000;             // pieces; longer lines are translated in segments
   bool no_spm_encode = false;        // the input already consists of pieces separated by spaces
-  bool force_decode = false;         // text after a tab is the forced beginning of the translation
-  LineConstraints constraints = LineConstraints::none;  // phrases come after the forced beginning, if there is one
+  bool force_decode = false;         // text after a tab is the forced prefix of the translation
+  LineConstraints constraints = LineConstraints::none;  // phrases come after the forced prefix, if there is one
   bool scores = false;                                  // write a log-probability before each translation
   bool word_scores = false;                             // write log-probabilities of the tokens after each translation
   AlignmentStyle alignment;  // write the alignment of source and target tokens after each translation

@@ -25,7 +25,7 @@ void require_search(const SearchOptions& options);
 struct TextRequest {
   std::string text;  // one line
   SearchOptions search = {};
-  std::string prefix = "";                // forced beginning of the translation
+  std::string prefix = "";                // forced prefix of the translation
   std::vector<std::string> phrases = {};  // that the translation must contain, in addition to those of glossaries
   std::shared_ptr<const Glossary> glossary = {};       // before the translator's, which counts too; null: none
   std::shared_ptr<const ForbiddenPhrases> avoid = {};  // in addition to the translator's; null: none

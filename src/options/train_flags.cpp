@@ -187,8 +187,8 @@ std::vector<Flag<O>> validation_flags() {
        .field = &O::valid_script_path,
        .value = "COMMAND",
        .group = group,
-       .help = "program that computes the translation metric: its last argument is a file of translations, the first "
-               "thing that it prints is a number",
+       .help = "program that computes the translation metric: its last argument is a file of translations; the "
+               "first number on its stdout that is not part of a word is the value",
        .files = FileWords::existing},
       {.name = "valid-script-args",
        .field = &O::valid_script_args,

@@ -79,7 +79,7 @@ TEST(ForbiddenPhrases, MayOverlapAndContainEachOther) {
   const Words phrases = {"a b c", "b d", "c d", "a b c d"};
   EXPECT_THAT(forbidden_after(v, phrases, {"▁a", "▁b"}), ElementsAre("▁c", "▁d"));
   EXPECT_THAT(forbidden_after(v, phrases, {"▁b"}), ElementsAre("▁d"));
-  EXPECT_THAT(forbidden_after(v, phrases, {"▁a", "▁b", "▁c"}), ElementsAre("▁d")) << "a forced beginning continues";
+  EXPECT_THAT(forbidden_after(v, phrases, {"▁a", "▁b", "▁c"}), ElementsAre("▁d")) << "a forced prefix continues";
 }
 
 TEST(ForbiddenPhrases, OccurAnywhereInWritingWithoutSpaces) {
