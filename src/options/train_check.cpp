@@ -17,6 +17,8 @@
 namespace dragoman {
 namespace {
 
+bool validates(const TrainOptions& o) { return !o.valid_sets.empty() && o.valid_freq.count > 0; }
+
 bool on_cpu(const TrainOptions& o) { return o.devices.size() == 1 && o.devices[0] == "cpu"; }
 
 // Marian's spellings of fields of the model.
@@ -217,8 +219,7 @@ void check_rate_decay(const TrainOptions& o, Findings& findings) {
                     wanted == 2 ? "two numbers" : "one number", o.decay_start.size(), fmt::join(o.decay_start, " ")),
         wanted == 2 ? "the epoch, and the updates or validations: --lr-decay-start 10 1"
                     : "such as --lr-decay-start 3"));
-  const bool validates = !o.valid_sets.empty() && o.valid_freq.count > 0;
-  findings.expect(o.decay_strategy != DecayStrategy::stalled || validates,
+  findings.expect(o.decay_strategy != DecayStrategy::stalled || validates(o),
                   "--lr-decay-strategy stalled needs validations: --valid-sets, with --valid-freq above 0");
 }
 
@@ -305,8 +306,14 @@ void warn_without_validation(const TrainOptions& o, const Given& given) {
     if (given.changed(option)) log_warning("--{} has no effect without --valid-sets", option);
 }
 
+// Marian then keeps all checkpoints, which is its default, so that its configuration files say it.
+void warn_of_checkpoints(const TrainOptions& o, const Given& given) {
+  if (given("overwrite") && !o.overwrite && !given("keep-last"))
+    log_warning("--overwrite false keeps no numbered checkpoints; --keep-last N keeps the last N");
+}
+
 void check_run(const TrainOptions& o, Findings& findings) {
-  findings.expect(o.keep_best == 0 || !o.valid_sets.empty(), "--keep-best needs --valid-sets");
+  findings.expect(o.keep_best == 0 || validates(o), "--keep-best needs --valid-sets, with --valid-freq above 0");
   findings.expect(!o.valid_metrics.empty(), "--valid-metrics needs a value");
   const size_t epsilons = o.early_stopping_epsilon.size();
   findings.expect(epsilons == 1 || epsilons == o.valid_metrics.size(),
@@ -352,6 +359,7 @@ void check_train(TrainOptions& o, const Given& given, Findings& findings) {
   warn_without_decay(o, given);
   warn_without_links(o, given);
   warn_of_unused_tokenizer(o);
+  warn_of_checkpoints(o, given);
 }
 
 }  // namespace dragoman

@@ -172,6 +172,8 @@ TEST(TrainFlags, NameBothOfTwoOptionsThatContradictEachOther) {
               HasSubstr("--lr-schedule constant"));
   EXPECT_THAT(message({"--mini-batch-words", "0"}), HasSubstr("--mini-batch-words and --mini-batch are both 0"));
   EXPECT_THAT(message({"--keep-best"}), HasSubstr("needs --valid-sets"));
+  EXPECT_THAT(message({"--keep-best", "--valid-sets", "s", "t", "--valid-freq", "0"}),
+              HasSubstr("--keep-best needs --valid-sets, with --valid-freq above 0"));
   EXPECT_THAT(message({"--overwrite", "--keep-last", "5"}), HasSubstr("--keep-last 5"));
   EXPECT_THAT(message({"--sentencepiece-alphas", "0.1", "--no-spm-encode"}), HasSubstr("--no-spm-encode"));
   EXPECT_THAT(message({"--dim-vocabs", "100", "200"}), HasSubstr("one joint vocabulary has one size"));
@@ -210,6 +212,21 @@ TEST(TrainFlags, HaveAllTheirContradictionsInOneAnswer) {
         "--optimizer-params takes beta1, beta2 and epsilon, found 1", "--dec-cell lstm is for --type s2s",
         "--precision float16 is for GPUs", "--dim-vocabs takes one number for both sides or one each, found 3"})
     EXPECT_THAT(said, HasSubstr(part));
+}
+
+// A full configuration of dragoman's own names both options, a configuration of Marian only the first.
+TEST(TrainFlags, WarnWhereOverwriteIsFalseAndNoCheckpointsAreKept) {
+  const auto said = [](const Strings& words) {
+    std::string all;
+    const LogSink sink = [&](LogLevel, std::string_view line) { all += line; };
+    const LogScope scope(&sink);
+    train(words);
+    return all;
+  };
+  EXPECT_THAT(said({"--overwrite=false"}), HasSubstr("--keep-last N keeps the last N"));
+  EXPECT_EQ(said({"--overwrite=false", "--keep-last", "3"}), "");
+  EXPECT_EQ(said({"--overwrite=false", "--keep-last", "0"}), "");
+  EXPECT_EQ(said({"--overwrite"}), "");
 }
 
 TEST(TrainFlags, WarnOfNothingWhereTheyAreRefused) {
