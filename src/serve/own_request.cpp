@@ -205,6 +205,8 @@ void check_effects(const SearchOptions& search, const json& fields) {
   }
   require(search.sampling != Sampling::none || !changed("temperature", standard.temperature),
           "temperature {} is for sampling, which is not given", search.temperature);
+  require(search.sampling != Sampling::none || !changed("seed", double(standard.seed)),
+          "seed {} is for sampling, which is not given", search.seed);
   require(search.sampling == Sampling::topk || !changed("sampling_pieces", standard.sampling_pieces),
           "sampling_pieces {} is for sampling topk, which is not given", search.sampling_pieces);
   require(search.sampling == Sampling::nucleus || !changed("sampling_mass", standard.sampling_mass),

@@ -183,6 +183,9 @@ TEST(TranslateRequest, IsRefusedWhereAParameterHasNoEffect) {
   EXPECT_EQ(refusal({{"temperature", 0.5}}), "temperature 0.5 is for sampling, which is not given");
   EXPECT_EQ(refusal({{"sampling", "full"}, {"temperature", 0.5}}), "");
   EXPECT_EQ(refusal({{"temperature", 1}}), "") << "the default changes nothing";
+  EXPECT_EQ(refusal({{"seed", 3}}), "seed 3 is for sampling, which is not given");
+  EXPECT_EQ(refusal({{"sampling", "full"}, {"seed", 3}}), "");
+  EXPECT_EQ(refusal({{"seed", 1}}), "") << "the default changes nothing";
   EXPECT_THAT(refusal({{"sampling_pieces", 5}}), HasSubstr("is for sampling topk, which is not given"));
   EXPECT_THAT(refusal({{"sampling", "nucleus"}, {"sampling_pieces", 5}}), HasSubstr("sampling_pieces 5 is for"));
   EXPECT_THAT(refusal({{"sampling", "topk"}, {"sampling_mass", 0.5}}), HasSubstr("sampling_mass 0.5 is for"));
