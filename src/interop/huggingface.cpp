@@ -28,6 +28,9 @@ std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
     return fs::exists(folder / name) || fs::exists(folder / (name + ".index.json"));
   };
   const std::string safe = "model.safetensors", pickled = "pytorch_model.bin";
+  if (!has(safe) && !has(pickled) && fs::exists(folder / "encoder_model.onnx"))
+    throw Error(folder.string() + " has ONNX models, which dragoman writes but does not read",
+                "give the model that they were made from");
   const std::string& name = !has(safe) && has(pickled) ? pickled : safe;
   std::set<std::string> files;
   if (const fs::path index = folder / (name + ".index.json"); fs::exists(index)) {

@@ -98,6 +98,17 @@ TEST(WriteOnnx, WritesTwoGraphsWithTheirWeights) {
     EXPECT_TRUE(fs::exists(folder / ("onnx/" + std::string(name)))) << name;
 }
 
+TEST(WriteOnnx, GivesAFolderThatIsRefusedByName) {
+  TemporaryFolder folder;
+  write_onnx(ModelFile(save_toy_model(folder / "ours", 1)), folder / "onnx");
+  try {
+    open_model(folder / "onnx");
+    FAIL() << "read";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.what(), std::string(folder / "onnx") + " has ONNX models, which dragoman writes but does not read");
+  }
+}
+
 TEST(WriteOnnx, StoresTheWeightsOfTiedLayersOnce) {
   TemporaryFolder folder;
   ModelConfig config = toy_config();
