@@ -45,7 +45,8 @@ int inspect_command(Engine&, const InspectOptions& options) {
     return 0;
   }
   if (options.options) {
-    print_page(options_of(open_model(options.model, {.vocabs = options.vocabs}).config()));
+    const ModelFile model = open_model(options.model, {.vocabs = options.vocabs});
+    print_page(options_of(model.config(), model.vocabularies().source));
     return 0;
   }
   const Description description = describe_file(options.model, options.vocabs);

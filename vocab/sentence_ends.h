@@ -7,4 +7,7 @@ namespace dragoman {
 /// closing quotes and brackets. Special and byte pieces are excluded.
 std::vector<int32_t> sentence_ends(const Vocabulary& vocabulary, const std::vector<std::string>& marks);
 
+/// Marks that have these ends: the shortest of the pieces with which all others end.
+std::vector<std::string> sentence_marks(const Vocabulary& vocabulary, const std::vector<int32_t>& ends);
+
 }  // namespace dragoman

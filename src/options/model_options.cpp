@@ -12,11 +12,12 @@
 #include "options/parse.h"
 #include "train/pretrained.h"
 #include "train/run_files.h"
+#include "vocab/sentence_ends.h"
 
 namespace dragoman {
 namespace {
 
-// Options that set other options or are other names for them, and one that the configuration does not contain.
+// Options that set other options or are other names for them, and one of which the configuration has only the result.
 constexpr std::string_view not_of_config[] = {"task", "sentence-ends", "transformer-train-position-embeddings"};
 
 bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
@@ -77,11 +78,16 @@ bool is_implied(const Option& option, const ModelConfig& config) {
 
 }  // namespace
 
-std::string options_of(const ModelConfig& config) {
+std::string options_of(const ModelConfig& config, const Vocabulary& source) {
   auto flags = flags_of_model();
   for (auto& flag : dropout_flags())
     if (flag.name != "label-smoothing") flags.push_back(std::move(flag));
   TrainOptions options = with_config(config);
+  if (config.rnn.encoder.pooling == EncoderPooling::hierarchical) {
+    const auto rnn = rnn_flags();
+    flags.push_back(*std::ranges::find(rnn, "sentence-ends", &Flag<TrainOptions>::name));
+    options.sentence_marks = sentence_marks(source, config.rnn.encoder.sentence_ends);
+  }
   return to_yaml(bind_flags(flags, options), true);
 }
 
@@ -94,6 +100,7 @@ void inherit_model(TrainOptions& given, std::vector<Option>& options) {
   const ModelConfig config = config_of(path, given.vocabs);
   const auto flags = flags_of_model();
   TrainOptions theirs = with_config(config);
+  if (!Given(options)("sentence-ends")) given.sentence_marks.clear();  // the pieces are those of the model
   for (const ConfigField& field : model_config_fields())
     if (field.option.empty()) assign(field.member(given), field.member(theirs));
   for (const Option& stored : bind_flags(flags, theirs)) {

@@ -3,15 +3,17 @@
 #include <vector>
 
 #include "options/train_table.h"
+#include "vocab/vocabulary.h"
 
 namespace dragoman {
 
-/// The options of train that give a model with this configuration, as YAML for `train -c`, except --sentence-ends,
-/// which a model stores only as ids of pieces.
-std::string options_of(const ModelConfig& config);
+/// The options of train that give a model with this configuration and this vocabulary of the source, as YAML for
+/// `train -c`.
+std::string options_of(const ModelConfig& config, const Vocabulary& source);
 
 /// With --pretrained-model, sets the options that define the architecture to the values of that model, or of the run's
-/// own state if it resumes. Error if the user gave such an option another value.
+/// own state if it resumes. Without --sentence-ends, a hierarchical model keeps its pieces: the marks are then empty.
+/// Error if the user gave such an option another value.
 void inherit_model(TrainOptions& given, std::vector<Option>& options);
 
 }  // namespace dragoman

@@ -163,6 +163,8 @@ ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vo
   config.source_vocabulary = vocabularies.source.size();
   config.target_vocabulary = vocabularies.target.size();
   if (config.rnn.encoder.pooling != EncoderPooling::hierarchical) return config;
+  const bool are_of_pretrained = setup.data.sentence_marks.empty() && !config.rnn.encoder.sentence_ends.empty();
+  if (are_of_pretrained) return config;
   config.rnn.encoder.sentence_ends = sentence_ends(vocabularies.source, setup.data.sentence_marks);
   if (config.rnn.encoder.sentence_ends.empty())
     throw Error(

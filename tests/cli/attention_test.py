@@ -5,6 +5,7 @@ ensembles, scoring, quantizing, averaging.
     attention_test.py BINARY
 """
 
+import json
 import math
 import os
 import subprocess
@@ -118,6 +119,18 @@ class Attention(unittest.TestCase):
                 self.train("halted-" + kind, KINDS[kind], "12u")
                 straight, halted = (self.folder / f"{name}-{kind}.state.safetensors" for name in ("straight", "halted"))
                 self.assertEqual(straight.read_bytes(), halted.read_bytes())
+
+    def test_a_hierarchical_model_keeps_the_ends_of_its_sentences(self):
+        def ends(name):
+            return json.loads(self.succeed(f"inspect {name}.safetensors --json"))["config"]["sentence_ends"]
+
+        self.train("ends", KINDS["s2s-hierarchical"], "2u")
+        self.assertTrue(ends("ends"))
+        self.train("ends-tuned", "--type s2s --pretrained-model ends.safetensors", "2u")
+        self.assertEqual(ends("ends-tuned"), ends("ends"))
+        (self.folder / "ends.yml").write_text(self.succeed("inspect --options ends.safetensors"), encoding="utf-8")
+        self.train("ends-again", "--type s2s -c ends.yml", "2u")
+        self.assertEqual(ends("ends-again"), ends("ends"))
 
     def test_models_are_quantized_averaged_and_inspected_like_others(self):
         self.train("r", KINDS["relative"], "10u")

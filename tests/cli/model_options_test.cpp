@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "io/config_json.h"
 #include "tests/temporary_folder.h"
+#include "tests/toy_model.h"
 
 namespace dragoman {
 namespace {
@@ -41,7 +42,7 @@ TEST(ModelOptions, MakeTheSameModelAgain) {
            "--copy --transformer-norm batch --transformer-ffn-activation swish",
        }) {
     const ModelConfig config = config_of(kind);
-    const ModelConfig again = config_of("-c " + folder.make("options.yml", options_of(config)));
+    const ModelConfig again = config_of("-c " + folder.make("options.yml", options_of(config, toy_vocabulary())));
     EXPECT_EQ(to_json(again), to_json(config)) << kind;
   }
 }

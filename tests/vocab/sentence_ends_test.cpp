@@ -42,6 +42,16 @@ TEST_F(SentenceEnds, MayBeAMarkOfOnesOwn) { EXPECT_THAT(of({"<end>"}), Unordered
 
 TEST_F(SentenceEnds, AreNeverSpecialOrBytePieces) { EXPECT_THAT(of({"</s>", "<unk>", "<0x2E>"}), IsEmpty()); }
 
+TEST_F(SentenceEnds, HaveMarksThatGiveThemAgain) {
+  const auto marks_again = [&](const std::vector<std::string>& marks) {
+    return sentence_marks(*vocabulary, sentence_ends(*vocabulary, marks));
+  };
+  EXPECT_THAT(marks_again({"?", ".", "<end>"}), UnorderedElementsAre("?", ".", "<end>"));
+  EXPECT_THAT(marks_again({"?\")", "?"}), UnorderedElementsAre("?")) << "one of the pieces ends with the other's text";
+  for (const std::vector<std::string>& marks : {std::vector<std::string>{"?\")"}, {"e"}, {".", "no piece"}})
+    EXPECT_EQ(sentence_ends(*vocabulary, marks_again(marks)), sentence_ends(*vocabulary, marks));
+}
+
 TEST_F(SentenceEnds, AreInAscendingOrder) {
   const auto ends = sentence_ends(*vocabulary, {".", "?", "e"});
   EXPECT_TRUE(std::ranges::is_sorted(ends));
