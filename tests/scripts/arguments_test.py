@@ -2,6 +2,7 @@
 """What scripts that build and test say to wrong words, and what scripts/test counts."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -9,6 +10,7 @@ import unittest
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+SUITES = SCRIPTS.parent / "tests/discover_suites.cmake"
 # Four of them fail: one by itself, one without a program, one that prepares another, and that other.
 TESTS = """add_test(good true)
 add_test(bad false)
@@ -24,6 +26,45 @@ set_tests_properties(matched PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
 add_test(disabled true)
 set_tests_properties(disabled PROPERTIES DISABLED ON)
 """
+
+# What programs of GoogleTest print.
+RAN = """[==========] Running 4 tests from 1 test suite.
+[       OK ] Suite.Passes (1 ms)
+Its output.[       OK ] Suite.PassesToo (0 ms)
+[  SKIPPED ] Suite.IsSkipped (0 ms)
+"""
+FAILED = RAN + """[  FAILED  ] Suite.Fails/0, where GetParam() = 1 (2 ms)
+[==========] 4 tests from 1 test suite ran. (3 ms total)
+[  PASSED  ] 2 tests.
+[  SKIPPED ] 1 test, listed below:
+[  SKIPPED ] Suite.IsSkipped
+[  FAILED  ] 1 test, listed below:
+[  FAILED  ] Suite.Fails/0, where GetParam() = 1
+"""
+PASSED = RAN + """[==========] 3 tests from 1 test suite ran. (3 ms total)
+[  PASSED  ] 2 tests.
+[  SKIPPED ] 1 test, listed below:
+[  SKIPPED ] Suite.IsSkipped
+"""
+ALL_SKIPPED = """[==========] Running 2 tests from 1 test suite.
+[  SKIPPED ] Suite.IsSkipped (0 ms)
+[  SKIPPED ] Suite.IsSkippedToo (0 ms)
+[==========] 2 tests from 1 test suite ran. (3 ms total)
+[  PASSED  ] 0 tests.
+[  SKIPPED ] 2 tests, listed below:
+[  SKIPPED ] Suite.IsSkipped
+[  SKIPPED ] Suite.IsSkippedToo
+"""
+CRASHED = RAN + """[  FAILED  ] Suite.Fails (2 ms)
+[ RUN      ] Suite.Crashes
+"""
+
+
+def suite(output, code=0):
+    """An entry of ctest for a program that prints this and ends with that exit code."""
+    expression = re.search(r'set\(all_skipped "(.*)"\)', SUITES.read_text(encoding="utf-8"))[1]
+    return (f"add_test(suite python3 -c [==[print('''{output}''', end=''); raise SystemExit({code})]==])\n"
+            f'set_tests_properties(suite PROPERTIES SKIP_REGULAR_EXPRESSION "{expression}")\n')
 
 
 class Arguments(unittest.TestCase):
@@ -70,6 +111,18 @@ class Summary(unittest.TestCase):
     def test_tests_that_could_not_start_have_failed(self):
         self.assertEqual(self.summary(TESTS), (8, "1 passed, 4 failed, 3 skipped"))
         self.assertEqual(self.summary("add_test(good true)\n"), (0, "1 passed, 0 failed"))
+
+    def test_the_tests_of_a_suite_count(self):
+        self.assertEqual(self.summary(suite(PASSED)), (0, "2 passed, 0 failed, 1 skipped"))
+        self.assertEqual(self.summary(suite(FAILED, 1)), (8, "2 passed, 1 failed, 1 skipped"))
+        self.assertEqual(self.summary(suite(ALL_SKIPPED)), (0, "0 passed, 0 failed, 2 skipped"))
+        many = "".join(f"[       OK ] Suite.Test/{i} (1 ms)\n" for i in range(3000))
+        self.assertEqual(self.summary(suite(PASSED.replace("Its", many + "Its"))), (0, "3002 passed, 0 failed, 1 skipped"))
+
+    def test_a_program_that_fails_without_a_failed_test_counts_as_one(self):
+        self.assertEqual(self.summary(suite(CRASHED, 134)), (8, "2 passed, 2 failed, 1 skipped"))
+        self.assertEqual(self.summary(suite(PASSED + "leaks\n", 23)), (8, "2 passed, 1 failed, 1 skipped"))
+        self.assertEqual(self.summary(suite(ALL_SKIPPED + "leaks\n", 23)), (8, "0 passed, 1 failed, 2 skipped"))
 
 
 if __name__ == "__main__":
