@@ -16,7 +16,7 @@ using testing::ThrowsMessage;
 // With few tokens in flight, sentences leave and others enter; with many, the caches grow during decoding. Some
 // translations are longer than the shortest past for which steps are recorded.
 TEST_F(RecordedDecoding, FindsWhatStepsFindThatRunAsTheyAreCalled) {
-  const Sources some = sources(12, 16);
+  const Sources some = sources(6, 16);
   for (const auto& [beam, tokens] : {std::pair(1, 40), std::pair(4, 1000)}) {
     const SearchOptions options{.beam_size = beam, .max_length_add = 50, .n_best = beam};
     const DeviceCounts before = counts();
