@@ -12,8 +12,8 @@ struct ElementwiseKernels {
                                                                 // between f64 and 16 bits; x may be in host memory
   Kernel<void(const Tensor& y, const Tensor& x, double factor)> add{"add"};  // y += factor · x; also in 16 bits
 
-  // y = act(x); backward from what was saved: y if slope_of_output(act) (tensor/activation.h), else x. dx may be
-  // dy's memory.
+  // y = act(x), y may be x's memory; backward from what was saved: y if slope_of_output(act) (tensor/activation.h),
+  // else x. dx may be dy's memory.
   Kernel<void(const Tensor& y, const Tensor& x, Activation act)> activation{"activation"};
   Kernel<void(Grad dx, const Tensor& dy, const Tensor& saved, Activation act)> activation_backward{
       "activation_backward"};

@@ -174,7 +174,13 @@ TensorEntry entry_of(const std::string& name, const Tensor& value) {
 
 std::vector<NamedTensor> weights_of(const Parameters& parameters) {
   std::vector<NamedTensor> weights;
-  for (const auto& p : parameters.named()) weights.push_back({p.name, p.value.on_host()});
+  size_t buffer = parameters.buffers().size();
+  Tensor merged;
+  for (const auto& p : parameters.named()) {
+    if (p.is_update()) continue;
+    if (p.buffer != std::exchange(buffer, p.buffer)) merged = parameters.merged(p.buffer);
+    weights.push_back({p.name, p.slice_of(merged).on_host()});
+  }
   return weights;
 }
 

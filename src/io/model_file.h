@@ -20,7 +20,8 @@ struct NamedTensor {
   std::string name;
   Tensor value;  // contiguous
 };
-std::vector<NamedTensor> weights_of(const Parameters& parameters);   // where the host can read them
+/// All weights with their updates (Parameters::merged), where the host can read them.
+std::vector<NamedTensor> weights_of(const Parameters& parameters);
 TensorEntry entry_of(const std::string& name, const Tensor& value);  // borrows the tensor's memory
 
 /// The longest sentences that a model was trained on, in pieces without special ones; on longer ones its quality is

@@ -19,19 +19,18 @@ std::unique_ptr<Model> construct(const ModelConfig& config, Parameters parameter
 }
 
 // Builds a model without memory to learn the size of its parameters.
-Parameters::Flat flat(const ModelConfig& config, const Backend& backend, DType dtype,
-                      const std::vector<std::string>& frozen) {
+Parameters::Flat flat(const ModelConfig& config, const Backend& backend, DType dtype, const Trainable& trainable) {
   Arena nowhere(Arena::Reserve::addresses_only);
-  return {construct(config, Parameters(backend, nowhere, dtype))->parameters().flat_elements(frozen), frozen};
+  return {construct(config, Parameters(backend, nowhere, dtype, trainable))->parameters().flat_elements(), trainable};
 }
 
 }  // namespace
 
 std::unique_ptr<Model> make_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
-                                  bool gradients, const std::vector<std::string>& frozen) {
+                                  bool gradients, const Trainable& trainable) {
   validate(config);
   if (!gradients) return construct(config, Parameters(backend, arena, dtype));
-  return construct(config, Parameters(backend, arena, dtype, flat(config, backend, dtype, frozen)));
+  return construct(config, Parameters(backend, arena, dtype, flat(config, backend, dtype, trainable)));
 }
 
 std::unique_ptr<Model> make_packed_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype) {

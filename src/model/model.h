@@ -81,9 +81,9 @@ class Model {
 };
 
 /// A model of type `config.type` with uninitialised weights; with `gradients`, for training, in flat buffers, except
-/// those that match `frozen` (Parameters::Flat).
+/// those that are not `trainable` (Parameters::Flat).
 std::unique_ptr<Model> make_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
-                                  bool gradients, const std::vector<std::string>& frozen = {});
+                                  bool gradients, const Trainable& trainable = {});
 /// A model for decoding with packed or rounded weights: those that only products use have no memory of their own.
 std::unique_ptr<Model> make_packed_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype);
 

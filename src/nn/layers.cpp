@@ -12,10 +12,14 @@ Linear Linear::make(Parameters& p, const std::vector<std::string>& names, const 
     weights.push_back({names[i] + ".weight", rows[i], Init::glorot(rows[i], inputs, gain)});
     biases.push_back({names[i] + ".bias", rows[i], Init::zeros()});
   }
-  return {p.matrix(weights, inputs), p.vector(biases)};
+  Linear made{.weight = p.matrix(weights, inputs), .bias = {}, .update = p.low_rank()};
+  made.bias = p.vector(biases);
+  return made;
 }
 
-Var Linear::operator()(Context& cx, const Var& x, Activation act) const { return linear(cx, x, weight, bias, act); }
+Var Linear::operator()(Context& cx, const Var& x, Activation act) const {
+  return update ? linear(cx, x, weight, bias, update, act) : linear(cx, x, weight, bias, act);
+}
 
 Norm Norm::make(Parameters& p, const std::string& name, int64_t dim, NormKind kind, double epsilon) {
   Norm norm{.weight = p.vector({{name + ".weight", dim, Init::ones()}}), .bias = {}, .running = {}, .epsilon = epsilon};

@@ -6,9 +6,10 @@
 
 namespace dragoman {
 
-/// y = act(x · weightᵀ + bias).
+/// y = act(x · weightᵀ + bias), with `update` act(x · (weight + up · down)ᵀ + bias).
 struct Linear {
   Var weight, bias;  // (D_out,D_in) (D_out)
+  LowRankUpdate update = {};
 
   /// One product for several outputs of the same input: output i has the name names[i] and rows[i] columns.
   static Linear make(Parameters& p, const std::vector<std::string>& names, const std::vector<int64_t>& rows,

@@ -54,14 +54,14 @@ bool matches(const std::vector<std::string>& patterns, const std::string& name) 
   return std::ranges::any_of(patterns, [&](const std::string& p) { return fnmatch(p.c_str(), name.c_str(), 0) == 0; });
 }
 
-Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype)
-    : backend_(backend), arena_(arena), dtype_(dtype) {}
+Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype, Trainable trainable)
+    : backend_(backend), arena_(arena), dtype_(dtype), trainable_(std::move(trainable)) {}
 
 Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype, Flat flat)
     : backend_(backend),
       arena_(arena),
       dtype_(dtype),
-      frozen_(std::move(flat.frozen)),
+      trainable_(std::move(flat.trainable)),
       flat_values_(arena.allocate({flat.elements}, dtype)),
       flat_gradients_(arena.allocate({flat.elements}, dtype)) {
   backend.fill(flat_values_, 0.0);
@@ -79,17 +79,6 @@ Tensor Parameters::part_of(const Tensor& flat, size_t buffer) const {
   return flat_part(flat, offsets_[buffer], buffers_[buffer].shape());
 }
 
-int64_t Parameters::flat_elements(const std::vector<std::string>& frozen) const {
-  int64_t sum = 0;
-  for (size_t i = 0; i < buffers_.size(); ++i) {
-    const auto slices = slices_of(i);
-    const bool fixed =
-        std::ranges::all_of(slices, [&](const Named& p) { return p.trained && matches(frozen, p.name); });
-    if (!fixed) sum += in_blocks(buffers_[i].value().elements());
-  }
-  return sum;
-}
-
 Range Parameters::flat_range(size_t buffer, int64_t first_row, int64_t rows) const {
   const Shape& shape = buffers_[buffer].shape();
   const int64_t row = shape.elements() / std::max<int64_t>(1, shape[0]);
@@ -97,7 +86,10 @@ Range Parameters::flat_range(size_t buffer, int64_t first_row, int64_t rows) con
 }
 
 Var Parameters::add(const std::vector<Slice>& slices, Shape shape, Use use, bool trained) {
-  const bool frozen = trained && std::ranges::all_of(slices, [&](const Slice& p) { return matches(frozen_, p.name); });
+  const bool updates_alone = trainable_.lora_rank > 0;
+  const bool frozen = trained && std::ranges::all_of(slices, [&](const Slice& p) {
+                        return p.updated.empty() && (updates_alone || matches(trainable_.frozen, p.name));
+                      });
   const int64_t offset = flat_elements_;
   if (!frozen) flat_elements_ += in_blocks(shape.elements());
   offsets_.push_back(offset);
@@ -112,7 +104,15 @@ Var Parameters::add(const std::vector<Slice>& slices, Shape shape, Use use, bool
   int64_t from = 0;
   for (const Slice& p : slices) {
     const Tensor gradient = node ? node->gradient.row_range(from, p.rows) : Tensor();
-    named_.push_back({p.name, value.row_range(from, p.rows), gradient, p.init, buffers_.size(), from, trained, frozen});
+    named_.push_back({.name = p.name,
+                      .value = value.row_range(from, p.rows),
+                      .gradient = gradient,
+                      .init = p.init,
+                      .buffer = buffers_.size(),
+                      .first = from,
+                      .trained = trained,
+                      .frozen = frozen,
+                      .updated = p.updated});
     from += p.rows;
   }
   uses_.push_back(use);
@@ -133,6 +133,39 @@ Var Parameters::vector(const std::vector<Slice>& slices) {
 }
 
 Tensor Parameters::statistic(const Slice& slice) { return add({slice}, {slice.rows}, Use::lookup, false); }
+
+LowRankUpdate Parameters::low_rank() {
+  const int64_t rank = trainable_.lora_rank;
+  if (rank == 0) return {};
+  const size_t of = buffers_.size() - 1;
+  const Var w = buffers_[of];
+  std::vector<Slice> up;
+  bool all_frozen = true;
+  std::string layer;  // "decoder.0.feed_forward.up", or of several: "decoder.0.self_attention"
+  for (const Named& p : slices_of(of)) {
+    all_frozen = all_frozen && matches(trainable_.frozen, p.name);
+    const std::string its = p.name.substr(0, p.name.rfind(".weight"));
+    layer = up.empty() ? its : its.substr(0, its.rfind('.'));
+    up.push_back({its + ".lora_up", p.value.rows(), Init::zeros(), p.name});
+  }
+  if (all_frozen) return {};
+  const Init init{Init::uniform, 1 / std::sqrt(double(w.cols()))};
+  LowRankUpdate& made = updates_[of];
+  made.down = add({{layer + ".lora_down", rank, init, layer + ".weight"}}, {rank, w.cols()}, Use::product);
+  made.up = add(up, {w.rows(), rank}, Use::product);
+  return made;
+}
+
+Tensor Parameters::merged(size_t buffer) const {
+  const Tensor& w = buffers_[buffer].value();
+  const auto found = updates_.find(buffer);
+  if (found == updates_.end()) return w;
+  const Tensor sum = arena_.allocate(w.shape(), w.dtype());
+  backend_.copy(sum, w);
+  const auto& [down, up] = found->second;
+  backend_.linear_backward_input(Grad{sum, Accumulate::yes}, up, down);  // sum += up · down
+  return sum;
+}
 
 void Parameters::initialise(uint64_t seed) {
   for (const Named& p : named_) draw(p.value, p.init, PhiloxSequence(seed, hash(p.name)));
@@ -245,7 +278,7 @@ std::span<const Parameters::Named> Parameters::slices_of(size_t buffer) const {
 int64_t Parameters::count() const {
   int64_t sum = 0;
   for (const Named& p : named_)
-    if (p.trained) sum += p.value.elements();
+    if (p.trained && !p.is_update()) sum += p.value.elements();
   return sum;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -6,6 +7,7 @@
 #include "autodiff/context.h"
 #include "backend/products.h"
 #include "base/threads.h"
+#include "ops/linear.h"
 
 namespace dragoman {
 
@@ -23,6 +25,14 @@ struct Init {
 /// Whether the name matches one of these shell patterns, such as "encoder.*" or "*.bias".
 bool matches(const std::vector<std::string>& patterns, const std::string& name);
 
+/// What a run trains of a model.
+struct Trainable {
+  std::vector<std::string> frozen = {};  // patterns of names that stay as they are
+  /// Rank of LoRA (Hu et al. 2022, section 4.1): all weights stay as they are, but those of linear layers (Linear) get
+  /// low-rank updates (LowRankUpdate), except those that `frozen` names. 0: no updates.
+  int64_t lora_rank = 0;
+};
+
 /// All weights of a model, in order of creation. A weight may be a slice of a larger matrix (queries, keys and values
 /// are one product): kernels and the optimiser see the matrix, files and messages the named slices.
 class Parameters {
@@ -31,18 +41,22 @@ class Parameters {
     std::string name;  // as in files: "encoder.3.self_attention.query.weight"
     int64_t rows;
     Init init;
+    std::string updated = {};  // of a factor of a low-rank update: the weight, or what the names of several begin with
   };
   /// A slice and its location in a matrix.
   struct Named {
     std::string name;
     Tensor value, gradient;  // (rows, cols) or (rows); the gradient may be empty
     Init init;
-    size_t buffer;  // the matrix that it is a slice of
-    int64_t first;  // its first row there
-    bool trained;   // false: a statistic
-    bool frozen;    // with its whole matrix: it has no gradient and no part in flat buffers
+    size_t buffer;        // the matrix that it is a slice of
+    int64_t first;        // its first row there
+    bool trained;         // false: a statistic
+    bool frozen;          // with its whole matrix: it has no gradient and no part in flat buffers
+    std::string updated;  // as in Slice
 
     bool has_gradient() const { return trained && !frozen; }
+    /// A factor of a low-rank update is not in model files, whose weights contain it.
+    bool is_update() const { return !updated.empty(); }
     /// The same slice of a tensor with the shape of the matrix, such as a moment or an average.
     Tensor slice_of(const Tensor& like_buffer) const { return like_buffer.row_range(first, value.shape()[0]); }
   };
@@ -52,13 +66,13 @@ class Parameters {
   static constexpr int64_t flat_block = 4096;
 
   /// For decoding: each buffer has its own memory, and there are no gradients.
-  Parameters(const Backend& backend, Arena& arena, DType dtype);
+  Parameters(const Backend& backend, Arena& arena, DType dtype, Trainable trainable = {});
   /// For training: buffers are views of one flat buffer of values, gradients views of another with the same layout.
-  /// `elements` is the size of each. Matrices and vectors all of whose names match `frozen` have their own memory
-  /// instead, and no gradient.
+  /// `elements` is the size of each (flat_elements). Matrices and vectors that are not `trainable` as a whole have
+  /// their own memory instead, and no gradient.
   struct Flat {
     int64_t elements;
-    std::vector<std::string> frozen = {};
+    Trainable trainable = {};
   };
   Parameters(const Backend& backend, Arena& arena, DType dtype, Flat flat);
   /// For decoding with packed or rounded weights alone: those that only products use have addresses, as keys of
@@ -71,6 +85,11 @@ class Parameters {
   enum class Use { product, lookup, both, exact_product };
   Var matrix(const std::vector<Slice>& slices, int64_t cols, Use use = Use::product);  // (Σ rows, cols)
   Var vector(const std::vector<Slice>& slices);                                        // (Σ rows)
+  /// The update of the last matrix, if the run trains one. Initially `up` is zero; it has a slice for each of the
+  /// matrix.
+  LowRankUpdate low_rank();
+  /// The matrix or vector as model files have it: with its update.
+  Tensor merged(size_t buffer) const;
   /// A statistic that training observes: part of the model like a weight, but without a gradient, so the optimiser does
   /// not change it.
   Tensor statistic(const Slice& slice);  // (rows)
@@ -104,17 +123,16 @@ class Parameters {
   /// The same into I8 from rounded rows (Backend::pack_rounded): those of all slices, in order.
   void pack_rounded(size_t buffer, std::span<const RoundedRows> slices, PackedWeights& packed) const;
 
+  const Trainable& trainable() const { return trainable_; }
   const std::vector<Named>& named() const { return named_; }
   const std::vector<Var>& buffers() const { return buffers_; }
   Use use_of(size_t buffer) const { return uses_[buffer]; }  // of vectors and statistics: lookup
   std::span<const Named> slices_of(size_t buffer) const;
   DType dtype() const { return dtype_; }
-  int64_t count() const;  // of the numbers in all trained slices
+  int64_t count() const;  // of the numbers in all trained slices, without factors of updates
 
   /// Elements of all buffers that are not frozen, each rounded up to whole blocks.
   int64_t flat_elements() const { return flat_elements_; }
-  /// The same of parameters that are not for training yet, if these patterns freeze some of them.
-  int64_t flat_elements(const std::vector<std::string>& frozen) const;
   /// (flat_elements) each; empty where buffers have their own memory. Zero between buffers.
   const Tensor& flat_values() const { return flat_values_; }
   const Tensor& flat_gradients() const { return flat_gradients_; }
@@ -141,7 +159,8 @@ class Parameters {
   std::vector<Var> buffers_;
   std::vector<Use> uses_;         // of each buffer
   std::vector<int64_t> offsets_;  // of each buffer, in flat buffers; frozen ones have none
-  std::vector<std::string> frozen_;
+  const Trainable trainable_;
+  std::map<size_t, LowRankUpdate> updates_;  // of buffers
   int64_t flat_elements_ = 0;
   Tensor flat_values_, flat_gradients_;
 };

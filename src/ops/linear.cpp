@@ -11,6 +11,15 @@ void check(const Var& x, const Var& w, const Var& b) {
   require(!b || b.shape() == Shape{w.rows()}, "linear: b is {}, expected {}", b.shape(), Shape{w.rows()});
 }
 
+// The gradient of the sum that act gets, in this type. db is empty afterwards if it has been computed, too.
+Tensor gradient_of_sum(Backward& back, Grad& db, const Tensor& y, Activation act, DType type) {
+  const Tensor& dy = back.grad_out();
+  if (act == Activation::none && dy.dtype() == type) return dy;
+  const Tensor dz = dy.dtype() == type ? dy : back.temporary(dy.shape(), type);
+  back.backend.linear_backward_result(dz, std::exchange(db, {}), dy, y, act);
+  return dz;
+}
+
 // y has type `result`.
 Var product(Context& cx, const Var& x, const Var& w, const Var& b, Activation act, const Context::Factors& factors,
             DType result) {
@@ -18,17 +27,50 @@ Var product(Context& cx, const Var& x, const Var& w, const Var& b, Activation ac
   const Tensor saved = w.node() ? factors.x : Tensor();
   cx.backend.linear(y, factors.x, factors.w, cx.bias_for(result, b), act);
   cx.record("linear", y, [=, weight = factors.w](Backward& back) {
-    const Tensor& dy = back.grad_out();
-    const DType type = weight.dtype();
     Grad db = b ? back.grad(b) : Grad{};
-    Tensor dz = dy;
-    if (dy.dtype() != type) dz = back.temporary(dy.shape(), type);
-    if (act != Activation::none || dy.dtype() != type) {
-      back.backend.linear_backward_result(dz, db, dy, y, act);
-      db = {};
-    }
+    const Tensor dz = gradient_of_sum(back, db, y, act, weight.dtype());
     if (const Grad dw = back.grad(w); dw || db) back.backend.linear_backward_weight(dw, db, dz, saved);
     if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, dz, weight);
+  });
+  return y;
+}
+
+// y = act(x · wᵀ + b + h · upᵀ) in type `result`, where h = x · downᵀ. The tape keeps x, h and, if act needs it, y.
+Var sum_of_products(Context& cx, const Var& x, const Var& w, const Var& b, const LowRankUpdate& u, Activation act,
+                    DType result) {
+  const Context::Factors of_w = cx.factors(x, w);
+  const Tensor fx = of_w.x, fw = of_w.w;  // with fx, factors() copies nothing
+  const Tensor down = cx.factors(Var(fx), u.down).w, up = cx.factors(Var(fx), u.up).w;
+  Var y = cx.make({x.rows(), w.rows()}, result, {x, w, b, u.down, u.up});
+  const auto make = [&](int64_t cols) { return allocate_activation(cx.arena, {x.rows(), cols}, w.dtype()); };
+  Tensor h = make(down.rows());
+  cx.backend.linear(h, fx, down, Tensor(), Activation::none);
+  h = cx.factor(h, up.dtype());
+  {
+    const Tensor sum = result == w.dtype() ? y.value() : make(w.rows()), update = make(w.rows());
+    cx.backend.linear(sum, fx, fw, b, Activation::none);
+    cx.backend.linear(update, h, up, Tensor(), Activation::none);
+    cx.backend.add(sum, update, 1.0);
+    if (act != Activation::none) cx.backend.activation(sum, sum, act);
+    if (result != w.dtype()) cx.backend.copy(y, sum);
+  }
+  cx.record("linear", y, [=, sum_type = w.dtype()](Backward& back) {
+    Grad db = b ? back.grad(b) : Grad{};
+    const Tensor dz = gradient_of_sum(back, db, y, act, fw.dtype());
+    if (const Grad dw = back.grad(w); dw || db) back.backend.linear_backward_weight(dw, db, dz, fx);
+    if (const Grad dup = back.grad(u.up)) back.backend.linear_backward_weight(dup, Grad{}, dz, h);
+    Tensor dh = back.temporary(h.shape(), sum_type);
+    back.backend.linear_backward_input(Grad{dh}, dz, up);
+    if (down.dtype() != sum_type) {
+      const Tensor rounded = back.temporary(h.shape(), down.dtype());
+      back.backend.copy(rounded, dh);
+      dh = rounded;
+    }
+    if (const Grad ddown = back.grad(u.down)) back.backend.linear_backward_weight(ddown, Grad{}, dh, fx);
+    if (const Grad dx = back.grad(x)) {
+      back.backend.linear_backward_input(dx, dz, fw);
+      back.backend.linear_backward_input(Grad{dx.tensor, Accumulate::yes}, dh, down);
+    }
   });
   return y;
 }
@@ -55,6 +97,23 @@ Var linear(Context& cx, const Var& stored, const Var& w, const Var& b, Activatio
 
 Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act) {
   return linear(cx, x, w, b, act, cx.rounds(w) ? cx.activation_type(w.dtype()) : w.dtype());
+}
+
+Var linear(Context& cx, const Var& stored, const Var& w, const Var& b, const LowRankUpdate& update, Activation act) {
+  require(update.down.cols() == w.cols() && update.up.shape() == Shape{w.rows(), update.down.rows()},
+          "linear: down is {} and up {}, expected (R,{}) and ({},R)", update.down.shape(), update.up.shape(), w.cols(),
+          w.rows());
+  const Var x = cx.rounds(w) ? stored : widened(cx, stored);
+  if (cx.packed_form(w)) {
+    const Var y = linear(cx, x, w, b);
+    cx.backend.add(y, linear(cx, linear(cx, x, update.down, {}), update.up, {}), 1.0);
+    return act == Activation::none ? y : activation(cx, y, act);
+  }
+  check(x, w, b);
+  // An activation of its own computes in f32.
+  if (act != Activation::none && (act != Activation::relu || cx.shows_nan))
+    return activation(cx, sum_of_products(cx, x, w, b, update, Activation::none, w.dtype()), act);
+  return sum_of_products(cx, x, w, b, update, act, cx.rounds(w) ? cx.activation_type(w.dtype()) : w.dtype());
 }
 
 Var wide_linear(Context& cx, const Var& x, const Var& w, const Var& b) {

@@ -10,7 +10,17 @@ namespace dragoman {
 /// row's result depends only on that row.
 Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act = Activation::none);
 
-/// The same without act, but y has the type of w even if activations have 16 bits: for logits.
+/// A low-rank update of a weight w: w + up · down (LoRA: Hu et al. 2022, section 4.1, without the factor alpha / R).
+struct LowRankUpdate {
+  Var down, up;  // (R,K) (D,R), or empty
+
+  explicit operator bool() const { return bool(down); }
+};
+
+/// y = act(x · (w + up · down)ᵀ + b) as act(x · wᵀ + b + (x · downᵀ) · upᵀ).
+Var linear(Context& cx, const Var& x, const Var& w, const Var& b, const LowRankUpdate& update, Activation act);
+
+/// The first linear() without act, but y has the type of w even if activations have 16 bits: for logits.
 Var wide_linear(Context& cx, const Var& x, const Var& w, const Var& b);
 
 /// Some rows of a weight, packed or in 16 bits if the weight is so in this context.

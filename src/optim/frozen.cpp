@@ -23,7 +23,7 @@ std::vector<std::string> sensible_patterns(const Parameters& parameters) {
 
 void require_match(const std::string& pattern, const Parameters& parameters) {
   const auto& named = parameters.named();
-  if (std::ranges::any_of(named, [&](const auto& p) { return matches({pattern}, p.name); })) return;
+  if (std::ranges::any_of(named, [&](const auto& p) { return !p.is_update() && matches({pattern}, p.name); })) return;
   const std::string near = nearest(pattern, sensible_patterns(parameters));
   throw Error(fmt::format("--freeze {}: no parameter has such a name", pattern),
               near.empty()
@@ -40,6 +40,10 @@ void require_learned(const std::string& name, const std::vector<std::string>& fr
             "--freeze {}: {} is a batch-norm statistic, which every training batch updates; it cannot be frozen",
             *pattern, name),
         "freeze the weights between the norms, by patterns such as '*.self_attention.*' and '*.feed_forward.*'");
+}
+
+bool is_fixed(const Parameters::Named& p, const std::vector<std::string>& frozen) {
+  return !p.has_gradient() || matches(frozen, p.is_update() ? p.updated : p.name);
 }
 
 }  // namespace
@@ -59,7 +63,7 @@ std::vector<TrainedRows> trained_rows(const Parameters& parameters, const std::v
   std::vector<TrainedRows> trained;
   for (const auto& p : parameters.named()) {
     if (!p.trained) require_learned(p.name, frozen);
-    if (!p.trained || matches(frozen, p.name)) continue;
+    if (is_fixed(p, frozen)) continue;
     const int64_t rows = p.value.shape()[0];
     const bool resumes =
         !trained.empty() && trained.back().buffer == p.buffer && trained.back().first + trained.back().rows == p.first;

@@ -36,6 +36,7 @@ struct OptimizerOptions {
   double clip_norm = 1;              // largest norm of the whole gradient; 0: no clipping
   double exponential_smoothing = 0;  // weight of the new parameters in the average, usually 1e-4; 0: off
   std::vector<std::string> freeze;   // shell patterns of parameter names that training does not change
+  int64_t lora_rank = 0;             // train low-rank updates of this rank (Trainable); 0: the weights themselves
   int64_t optimizer_delay = 1;       // batches whose gradients are summed for one update
 };
 

@@ -73,8 +73,10 @@ constexpr Foreign opennmt_option_rows[] = {
     {"alignment_layer", "use --transformer-guided-alignment-layer, which counts from 1", "-3,-1"},
     {"alignment_heads full_context_alignment",
      "--guided-alignment trains the first head, in the same pass as the translation", "0,1,false"},
-    {"lora_layers lora_rank lora_alpha lora_dropout quant_layers quant_type",
-     "all weights are trained, in full; --freeze 'PATTERN' keeps parameters fixed"},
+    {"lora_layers", "--lora-rank N updates the weights of all linear layers but those that --freeze names"},
+    {"lora_rank", "use --lora-rank"},
+    {"lora_alpha lora_dropout", "updates of --lora-rank have neither a factor nor dropout"},
+    {"quant_layers quant_type", "weights are trained in float32; --freeze 'PATTERN' keeps parameters fixed"},
     // Training
     {"train_steps", "--after 100000u ends a run after 100,000 updates"},
     {"single_pass", "--after 1e ends a run after one epoch"},

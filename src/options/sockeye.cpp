@@ -45,7 +45,7 @@ constexpr Foreign sockeye_option_rows[] = {
      "--tied-embeddings-all (src_trg_softmax), --tied-embeddings (trg_softmax) or --tied-embeddings-src (src_trg)"},
     {"weight-init weight-init-scale weight-init-xavier-factor-type weight-init-xavier-rand-type",
      "weights begin with the distribution of the architecture", any_value},
-    {"lhuc", "--freeze 'PATTERN' keeps parameters fixed; there are no units for adaptation"},
+    {"lhuc", "--lora-rank N trains few parameters for adaptation: updates of rank N"},
     {"neural-vocab-selection neural-vocab-selection-block-loss bow-task-weight bow-task-pos-weight skip-nvs nvs-thresh",
      "--shortlist restricts translate to likely pieces"},
     {"alignment-matrix", "use --guided-alignment, which reads links such as 0-0 1-2"},

@@ -196,6 +196,16 @@ void take_optimizer_params(TrainOptions& o, Findings& findings) {
                   least_epsilon);
 }
 
+void check_lora(const TrainOptions& o, Findings& findings) {
+  if (o.lora_rank == 0) return;
+  if (o.pretrained_model.empty())
+    findings.add(Error("--lora-rank trains updates of a model that has been trained, and --pretrained-model is missing",
+                       "name that model, or leave out --lora-rank"));
+  findings.expect(o.type != ModelType::s2s, "--lora-rank is for Transformers, and --type is s2s");
+  findings.expect(o.lora_rank < o.dim, "--lora-rank {} must be below --dim-emb {}, the rank of most weights",
+                  o.lora_rank, o.dim);
+}
+
 void check_schedule(const TrainOptions& o, Findings& findings) {
   if (o.decay_from > 0)
     findings.expect(o.schedule == Schedule::inverse_sqrt, "--lr-decay-inv-sqrt {} contradicts --lr-schedule {}",
@@ -346,6 +356,7 @@ void check_train(TrainOptions& o, const Given& given, Findings& findings) {
   check_data(o, findings);
   check_tying(o, given, findings);
   take_optimizer_params(o, findings);
+  check_lora(o, findings);
   check_schedule(o, findings);
   check_rate_decay(o, findings);
   check_run(o, findings);

@@ -170,6 +170,38 @@ void compare_arithmetic(const SafetensorsFile& file, const RunState& run) {
       file.path(), stored->second, now);
 }
 
+// A product of several weights has one update, of which some rows may have been trained before --freeze named them.
+void require_frozen_as_stored(const SafetensorsFile& file, const Parameters& parameters) {
+  for (const auto& p : parameters.named()) {
+    if (!p.is_update() || !matches(parameters.trainable().frozen, p.updated)) continue;
+    if (std::ranges::all_of(file.get("parameter/" + p.name).bytes, [](std::byte b) { return b == std::byte{}; }))
+      continue;
+    throw Error(fmt::format("{} has an update of {}, which --freeze cannot keep as it was", file.path(), p.updated),
+                "name the weights with --freeze from the beginning, or start another --model with this one as "
+                "--pretrained-model");
+  }
+}
+
+// The updates of another --lora-rank, or of weights that --freeze did not name then, would be lost, or be missing.
+void require_updates(const SafetensorsFile& file, const Parameters& parameters) {
+  std::map<std::string, std::vector<int64_t>> wanted, stored;
+  for (const auto& p : parameters.named())
+    if (p.is_update()) wanted["parameter/" + p.name] = entry_of(p.name, p.value).shape;
+  for (const TensorEntry& t : file.tensors())
+    if (t.name.starts_with("parameter/") && t.name.find(".lora_") != t.name.npos) stored[t.name] = t.shape;
+  if (stored == wanted) return require_frozen_as_stored(file, parameters);
+  const auto described = [](const auto& updates) {
+    for (const auto& [name, shape] : updates)
+      if (name.ends_with("lora_down")) return fmt::format("--lora-rank {}", shape[0]);
+    return std::string("no --lora-rank");
+  };
+  const std::string before = described(stored), now = described(wanted);
+  throw Error(fmt::format("{} was trained with {}, this run has {}", file.path(), before,
+                          before == now ? "the same for other weights" : now),
+              "give the same --lora-rank and --freeze again, or start another --model with this one as "
+              "--pretrained-model");
+}
+
 // A resumed run may add exponential smoothing, but not drop it: the averages would be lost.
 void require_state(const SafetensorsFile& file, const ModelConfig& config, bool averaged) {
   const std::string& path = file.path();
@@ -198,12 +230,14 @@ std::string_view parts_in(std::string_view options) {
 }  // namespace
 
 CheckpointSize checkpoint_size(const Parameters& parameters, const Vocabularies& vocabularies, bool averaged) {
-  int64_t learned = 0;
-  for (const auto& p : parameters.named())
+  int64_t updates = 0, learned = 0;
+  for (const auto& p : parameters.named()) {
+    if (p.is_update()) updates += p.value.elements();
     if (p.has_gradient()) learned += p.value.elements();
+  }
   const int64_t weights = 4 * parameters.count();
   const int64_t vocabulary_bytes = int64_t(vocabularies.source.bytes().size() + vocabularies.target.bytes().size());
-  return {weights + vocabulary_bytes, weights + (averaged ? 3 : 2) * 4 * learned};
+  return {weights + vocabulary_bytes, weights + 4 * updates + (averaged ? 3 : 2) * 4 * learned};
 }
 
 BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {
@@ -284,14 +318,17 @@ void require_same_model(const std::string& path, const ModelConfig& stored, cons
                 "give the options it was trained with, another --model, or --no-reload to start from scratch");
 }
 
-void require_state_of(const std::string& path, const ModelConfig& config, bool averaged) {
-  require_state(SafetensorsFile(path), config, averaged);
+void require_state_of(const std::string& path, const ModelConfig& config, const Parameters& parameters, bool averaged) {
+  const SafetensorsFile file(path);
+  require_state(file, config, averaged);
+  require_updates(file, parameters);
 }
 
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
                 Restore restore) {
   const SafetensorsFile file(path);
   require_state(file, config, run.average.has_value());
+  require_updates(file, run.parameters);
   read_tensors(file, parameters_of(run));
   read_averages(file, run);
   read_progress(file, run);

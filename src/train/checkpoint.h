@@ -69,13 +69,14 @@ struct Restore {
 /// requested one.
 void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config);
 
-/// Error unless a run of this model, `averaged` or not, can resume from the state: see load_state.
-void require_state_of(const std::string& path, const ModelConfig& config, bool averaged);
+/// Error unless a run of this model, `averaged` or not, can resume from the state: see load_state. The parameters need
+/// no values.
+void require_state_of(const std::string& path, const ModelConfig& config, const Parameters& parameters, bool averaged);
 
-/// Restores the run from a state. Error if the file belongs to another model, or contains averages that the run does
-/// not use. If the order of batches has changed, logs this and restarts the epoch. If the arithmetic has changed, only
-/// logs this; a run that changes to or from float16 starts with the first loss scale of its precision. If the run uses
-/// averages and the file contains none, they start from its parameters.
+/// Restores the run from a state. Error if the file belongs to another model, contains averages that the run does not
+/// use, or other low-rank updates than the run has. If the order of batches has changed, logs this and restarts the
+/// epoch. If the arithmetic has changed, only logs this; a run that changes to or from float16 starts with the first
+/// loss scale of its precision. If the run uses averages and the file contains none, they start from its parameters.
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
                 Restore restore = {});
 

@@ -63,7 +63,7 @@ Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missin
 void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& vocabularies, const Backend& backend,
                    const Corpus& corpus, const BatchPlan& batches) {
   Arena arena = arena_of(backend);
-  const auto model = make_model(setup.model, backend, arena, DType::f32, true, setup.optimizer.freeze);
+  const auto model = make_model(setup.model, backend, arena, DType::f32, true, trainable_by(setup.optimizer));
   Adam adam(backend, arena, model->parameters(), setup.optimizer);
   model->parameters().initialise(setup.training.seed);
   if (!setup.training.pretrained_model.empty() && !run.resumes)

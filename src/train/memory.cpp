@@ -7,6 +7,7 @@
 #include "backend/registry.h"
 #include "base/machine.h"
 #include "comm/gradient_tree.h"
+#include "io/model_file.h"
 #include "model/model.h"
 #include "optim/adam.h"
 #include "optim/average.h"
@@ -46,7 +47,7 @@ void score(const Backend& dry, Arena& arena, Model& model, const std::vector<Bat
 MemoryPlan walk(TrainingSetup setup, const Backend& dry, std::span<const Batch> batches, int64_t rows, int ranks) {
   setup.training.check_nan = false;
   Arena arena(Arena::Reserve::addresses_only);
-  const auto model = make_model(setup.model, dry, arena, DType::f32, true, setup.optimizer.freeze);
+  const auto model = make_model(setup.model, dry, arena, DType::f32, true, trainable_by(setup.optimizer));
   FirstOf rank(ranks);
   const Ownership ownership(rank, std::max(1, setup.training.gradient_shards), model->parameters().flat_elements(),
                             Parameters::flat_block);
@@ -62,6 +63,7 @@ MemoryPlan walk(TrainingSetup setup, const Backend& dry, std::span<const Batch> 
   for (const Batch& batch : batches) learner.learn(batch, 0);
   if (!setup.training.valid_sets.empty())
     for (const Batch& batch : batches) score(dry, arena, *model, learner.micro_batches(batch));
+  if (!dry.is_device()) weights_of(model->parameters());  // as saving does; on a device they need memory one by one
   plan.peak = arena.peak();
   return plan;
 }

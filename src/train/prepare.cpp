@@ -18,10 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // The state is written first, so after a crash it may exist without a model.
-void require_state(const TrainingSetup& setup, const Vocabularies& vocabularies) {
+void require_state(const TrainingSetup& setup, const Vocabularies& vocabularies, const Parameters& parameters) {
   const std::string& model = setup.training.model;
   if (fs::exists(model)) require_its_vocabularies(ModelFile(model), vocabularies, setup.data.vocabs);
-  require_state_of(state_path(model), setup.model, setup.optimizer.exponential_smoothing > 0);
+  require_state_of(state_path(model), setup.model, parameters, setup.optimizer.exponential_smoothing > 0);
 }
 
 }  // namespace
@@ -44,10 +44,10 @@ bool prepare(TrainingSetup& setup, const Backend& backend, const Vocabularies& v
   setup.model = with_vocabularies(setup, vocabularies);
   setup.training.gradient_shards = shards_of_run(setup, ranks);
   const bool resumed = resumes(setup);
-  if (resumed) require_state(setup, vocabularies);
   const Backend dry = dry_like(backend);
   Arena without_memory(Arena::Reserve::addresses_only);
-  const auto model = make_model(setup.model, dry, without_memory, DType::f32, true);
+  const auto model = make_model(setup.model, dry, without_memory, DType::f32, true, trainable_by(setup.optimizer));
+  if (resumed) require_state(setup, vocabularies, model->parameters());
   trained_rows(model->parameters(), setup.optimizer.freeze);
   const std::string& pretrained = setup.training.pretrained_model;
   if (!resumed && !pretrained.empty())

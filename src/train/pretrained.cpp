@@ -40,6 +40,7 @@ void require_same_shapes(const ModelFile& file, const std::string& model, const 
                          const Vocabularies& vocabularies) {
   std::set<std::string> known = {"vocabulary.source", "vocabulary.target"};
   for (const auto& weight : parameters.named()) {
+    if (weight.is_update()) continue;
     const TensorEntry* stored = file.tensors().find(weight.name);
     const std::vector<int64_t> wanted = entry_of(weight.name, weight.value).shape;
     if (!stored)
@@ -47,6 +48,10 @@ void require_same_shapes(const ModelFile& file, const std::string& model, const 
     if (stored->shape != wanted && !grows(stored->shape, wanted, file.vocabularies(), vocabularies))
       complain(model, fmt::format("its {} is ({}), that of this run ({})", weight.name, fmt::join(stored->shape, ","),
                                   fmt::join(wanted, ",")));
+    if (stored->shape != wanted && weight.frozen)
+      throw Error(fmt::format("{} gets rows for the symbols of --protected-symbols, but this run does not train it",
+                              weight.name),
+                  "leave out --lora-rank, or the pattern of --freeze that names it");
     known.insert({weight.name, scale_name(weight.name)});
   }
   for (const TensorEntry& t : file.tensors().tensors())
@@ -78,7 +83,7 @@ TrainedLengths load_pretrained(const std::string& model, const Parameters& param
                                const std::vector<std::string>& paths) {
   const ModelFile file = open_pretrained(model, parameters, vocabularies, paths);
   for (size_t i = 0; i < parameters.buffers().size(); ++i)
-    file.load_buffer(parameters, i, parameters.buffers()[i].value());
+    if (!parameters.slices_of(i).front().is_update()) file.load_buffer(parameters, i, parameters.buffers()[i].value());
   log_info("Initialised the parameters from {}", model);
   return file.trained();
 }

@@ -49,6 +49,21 @@ class FineTuning(InFolder):
             self.assertEqual(before[name] == after[name], stays, name)
         self.assertEqual((self.folder / "fresh").read_bytes(), (self.folder / "v").read_bytes())
 
+    def test_lora_makes_an_ordinary_model_whose_linear_layers_have_changed(self):
+        before = tensors(self.folder / "m.safetensors")
+        options = ["--pretrained-model", "m.safetensors", "--lora-rank", "2", "--freeze", "decoder.*"]
+        self.train("lora", *options, "--after", "3u")
+        after = self.train("lora", *options, "--after", "5u")  # resumed
+        self.assertEqual(before.keys(), after.keys())
+        for name in before:
+            adapted = name.startswith("encoder.") and name.endswith(".weight") and "norm" not in name
+            self.assertEqual(before[name] != after[name], adapted, name)
+        done = self.call("translate", "-m", "lora.safetensors", "-i", "s")
+        self.assertEqual((done.returncode, done.stdout.count("\n")), (0, self.source.count("\n")), done.stderr)
+        done = self.call(*TRAIN, "-v", "v", "v", "-m", "lora.safetensors", "--after", "6u")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("lora.state.safetensors was trained with --lora-rank 2, this run has no --lora-rank", done.stderr)
+
     def test_a_dry_run_says_that_the_vocabulary_is_that_of_the_model(self):
         options = "-v fresh1 fresh1 -m dry.safetensors --after 1u --dry-run --protected-symbols <x>"
         train = [*TRAIN[:-1], *options.split()]

@@ -18,6 +18,7 @@ from pathlib import Path
 from errors_case import TRAIN, ErrorsCase, rows
 from quantize_test import edited, spoil
 
+RNN = "train -t s t -v v v --type s2s --dim-emb 8 --dim-rnn 8 --cpu-threads 1 --after 1u"
 # a model that translates well enough to be spoilt by 8 bits
 ABLE = f"{TRAIN} -m able --mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10".replace("--after 1u", "--after 300u") \
     .replace("--dim-emb 8", "--dim-emb 16").replace("--transformer-dim-ffn 8", "--transformer-dim-ffn 32")
@@ -48,6 +49,17 @@ PROVOKED = {
     "… contains averaged weights, which would be lost without --exponential-smoothing": f"{TRAIN} -m smooth --after 2u",
     "--… … contradicts …, whose model has …": f"{TRAIN} -m new --pretrained-model m --dec-depth 2",
     "--freeze …: no parameter has such a name": f"{TRAIN} -m new --freeze encoder.1.*",
+    "--lora-rank trains updates of a model that has been trained, and --pretrained-model is missing":
+        f"{TRAIN} -m new --lora-rank 2",
+    "--lora-rank is for Transformers, and --type is s2s":
+        f"{RNN} -m new --lora-rank 2 --pretrained-model rnn",
+    "--lora-rank … must be below --dim-emb …, the rank of most weights":
+        f"{TRAIN} -m new --pretrained-model m --lora-rank 8",
+    "… gets rows for the symbols of --protected-symbols, but this run does not train it":
+        f"{TRAIN} -m new --pretrained-model m --lora-rank 2 --protected-symbols <x>".replace("-v v v", "-v more more"),
+    "… has an update of …, which --freeze cannot keep as it was":
+        f"{TRAIN} -m low --pretrained-model m --lora-rank 2 --freeze *.key.* --after 2u",
+    "… was trained with …, this run has …": f"{TRAIN} -m m --lora-rank 2 --pretrained-model smooth --after 2u",
     "--freeze … leaves no parameter to train": f"{TRAIN} -m new --freeze *",
     "--freeze …: … is a batch-norm statistic, which every training batch updates; it cannot be frozen":
         f"{TRAIN} -m new --transformer-norm batch --freeze encoder.*",
@@ -155,6 +167,7 @@ class ModelErrors(ErrorsCase):
         cls.make("vocab train --input s t --model w --size 310",
                  f"{TRAIN} -m deep --dec-depth 2",
                  f"{TRAIN} -m smooth --exponential-smoothing",
+                 f"{RNN} -m rnn", f"{TRAIN} -m low --pretrained-model m --lora-rank 2",
                  ABLE,
                  f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small",
                  "align -t s t -v v v --shortlist list")

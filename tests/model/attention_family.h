@@ -1,6 +1,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include "model/batch.h"
 #include "model/config.h"
 
 namespace dragoman {
@@ -71,6 +72,16 @@ struct Variant {
   }
 };
 inline void PrintTo(const Variant& v, std::ostream* out) { *out << v.name; }
+
+/// Three pairs, one of them longer than all windows and learned distances.
+inline Batch small_batch() {
+  const auto ids = [](const std::vector<int32_t>& lengths, int32_t step) {
+    PackedIds packed{{}, Spans::of_lengths(lengths)};
+    for (int32_t i = 0; i < packed.spans.rows(); ++i) packed.ids.push_back(3 + i * step % 8);
+    return packed;
+  };
+  return {ids({4, 1, 7}, 3), ids({3, 6, 2}, 5), {0, 1, 2}};
+}
 
 class AttentionFamily : public testing::TestWithParam<Variant> {};
 

@@ -14,16 +14,6 @@
 namespace dragoman {
 namespace {
 
-// Three pairs, one of them longer than all windows and learned distances.
-Batch small_batch() {
-  const auto ids = [](const std::vector<int32_t>& lengths, int32_t step) {
-    PackedIds packed{{}, Spans::of_lengths(lengths)};
-    for (int32_t i = 0; i < packed.spans.rows(); ++i) packed.ids.push_back(3 + i * step % 8);
-    return packed;
-  };
-  return {ids({4, 1, 7}, 3), ids({3, 6, 2}, 5), {0, 1, 2}};
-}
-
 bool batch_norms(const Model& model) { return model.config().norm_kind == NormKind::batch; }
 
 // Batch norms have seen a batch, so that their running statistics are not the first ones.
@@ -79,7 +69,7 @@ struct Learned {
 Learned learned(const Variant& v, const std::vector<std::string>& frozen) {
   Arena arena;
   const Backend& reference = backend("reference");
-  const auto model = make_model(v.config(), reference, arena, DType::f64, true, frozen);
+  const auto model = make_model(v.config(), reference, arena, DType::f64, true, {frozen});
   model->parameters().initialise(7);
   Tape tape;
   Context cx{.backend = reference, .arena = arena, .tape = &tape, .seed = 5};

@@ -34,7 +34,7 @@ TEST(FlatBuffers, HoldEachBufferFromAMultipleOfABlockOn) {
 // A buffer of which only a part is frozen stays whole.
 TEST(FlatBuffers, DoNotHoldWhatIsFrozen) {
   Arena arena;
-  Parameters p(backend("cpu"), arena, DType::f32, Parameters::Flat{2 * block, {"a", "c*", "d"}});
+  Parameters p(backend("cpu"), arena, DType::f32, Parameters::Flat{2 * block, {{"a", "c*", "d"}}});
   const Var a = p.vector({{"a", 3, Init::ones()}});
   const Var b = p.matrix({{"b", 2, Init::ones()}, {"c", 2, Init::ones()}}, 2);
   const Var c = p.matrix({{"c1", 2, Init::ones()}, {"c2", 3, Init::ones()}}, 2);
@@ -55,7 +55,7 @@ TEST(FlatBuffers, DoNotHoldWhatIsFrozen) {
 // Copies of frozen weights are made once, those of others at each update.
 TEST(FlatBuffers, AreCopiedIn16BitsWithoutWhatIsFrozen) {
   Arena arena;
-  Parameters p(backend("cpu"), arena, DType::f32, Parameters::Flat{2 * block, {"b"}});
+  Parameters p(backend("cpu"), arena, DType::f32, Parameters::Flat{2 * block, {{"b"}}});
   std::vector<Var> all;
   for (const char* name : {"a", "b", "c"}) all.push_back(p.matrix({{name, 2, Init::ones()}}, 2));
   RoundedWeights rounded = p.rounded_weights(DType::bf16, false);

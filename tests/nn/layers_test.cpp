@@ -47,6 +47,53 @@ TEST_F(Layers, LinearPutsSeveralOutputsSideBySide) {
   EXPECT_THAT(values(both(cx, Var(matrix({1, 2}, {1, 2})))), ElementsAre(5, 21, 27));
 }
 
+struct LoraLayers : Layers {
+  LoraLayers() : tuned(backend("reference"), arena, DType::f64, {.frozen = {"*.value.*", "up.*"}, .lora_rank = 1}) {}
+
+  std::vector<std::string> trained() const {
+    std::vector<std::string> all;
+    for (const auto& p : tuned.named())
+      if (!p.frozen) all.push_back(fmt::format("{} {} of {}", p.name, p.value.shape(), p.updated));
+    return all;
+  }
+  const Parameters::Named& named(const std::string& name) const {
+    return *std::ranges::find(tuned.named(), name, &Parameters::Named::name);
+  }
+
+  Parameters tuned;
+};
+
+TEST_F(LoraLayers, HaveAnUpdateForEachProductUnlessAllOfItIsFrozen) {
+  Linear::make(tuned, {"a.query", "a.value"}, {1, 2}, 3);
+  const Linear down = Linear::make(tuned, {"down"}, {2}, 2), up = Linear::make(tuned, {"up"}, {2}, 2);
+  EXPECT_THAT(trained(), ElementsAre("a.lora_down (1,3) of a.weight", "a.query.lora_up (1,1) of a.query.weight",
+                                     "a.value.lora_up (2,1) of a.value.weight", "down.lora_down (1,2) of down.weight",
+                                     "down.lora_up (2,1) of down.weight"));
+  EXPECT_TRUE(down.update);
+  EXPECT_FALSE(up.update);
+  EXPECT_EQ(tuned.count(), 9 + 3 + 4 + 2 + 4 + 2) << "without updates";
+}
+
+TEST_F(LoraLayers, BeginAsTheyWereAndComputeWithTheMergedWeightThen) {
+  const Linear layer = Linear::make(tuned, {"q", "k"}, {2, 3}, 4);
+  tuned.initialise(1);
+  const Var x(matrix({2, 4}, {1, -2, 0.5, 3, 0, 1, 2, -1}));
+  const std::vector<double> before = values(layer(cx, x));
+  EXPECT_EQ(before, values(Linear{layer.weight, layer.bias}(cx, x)));
+  double i = 0.1;
+  for (const char* up : {"q.lora_up", "k.lora_up"})
+    for (double& u : std::span(named(up).value.as<double>(), size_t(named(up).value.elements()))) u = i += 0.3;
+  const std::vector<double> after = values(layer(cx, x)),
+                            merged = values(Linear{Var(tuned.merged(0)), layer.bias}(cx, x));
+  ASSERT_EQ(after.size(), merged.size());
+  for (size_t n = 0; n < after.size(); ++n) {
+    EXPECT_NEAR(after[n], merged[n], 1e-12);
+    EXPECT_GT(std::abs(after[n] - before[n]), 1e-3);
+  }
+  const Tensor bias = tuned.merged(layer.bias.value().data() == tuned.buffers()[3].value().data() ? 3 : 99);
+  EXPECT_EQ(bias.data(), layer.bias.value().data());
+}
+
 TEST_F(Layers, NormBeginsAsPlainNormalisation) {
   const Norm norm = Norm::make(parameters, "norm", 2);
   EXPECT_THAT(names(), ElementsAre("norm.weight (2)", "norm.bias (2)"));

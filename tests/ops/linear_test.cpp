@@ -85,6 +85,24 @@ std::vector<OpCase> activation_cases() {
   return cases;
 }
 
+std::vector<OpCase> low_rank_cases() {
+  std::vector<OpCase> cases;
+  const auto add = [&](const std::string& name, int64_t N, int64_t K, int64_t D, int64_t rank, Activation act) {
+    cases.push_back({.name = name,
+                     .inputs = {{"x", {N, K}}, {"w", {D, K}}, {"b", {D}}, {"down", {rank, K}}, {"up", {D, rank}}},
+                     .op = [=](Context& cx, const OpInputs& in) {
+                       return linear(cx, in.at("x"), in.at("w"), in.at("b"), {in.at("down"), in.at("up")}, act);
+                     }});
+    cases.back().masks = act == Activation::relu;
+  };
+  for (const auto [N, K, D] : {Size{0, 3, 5}, Size{1, 1, 1}, Size{17, 33, 3}, Size{33, 3, 17}})
+    add(fmt::format("{} rows {} to {}", N, K, D), N, K, D, 2, Activation::none);
+  add("of rank 1 and relu", 9, 7, 20, 1, Activation::relu);
+  add("of rank 8 and gelu", 9, 40, 24, 8, Activation::gelu);
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(LowRank, OpCheck, testing::ValuesIn(low_rank_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Linear, OpCheck, testing::ValuesIn(linear_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Relu, OpCheck, testing::ValuesIn(relu_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Activation, OpCheck, testing::ValuesIn(activation_cases()), name_of_case);
@@ -101,6 +119,23 @@ TEST(Linear, MultipliesByTheTransposedWeightAndAddsTheBias) {
   EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(30, 40));
   EXPECT_THAT(values_of(w.node()->gradient), ElementsAre(10, 20, 0, 0));
   EXPECT_THAT(values_of(b.node()->gradient), ElementsAre(10, 0));
+}
+
+// down · x = 1·3 + 2·4 = 11, up · 11 = (22, -11): w · x + b = (11.5, -3) becomes (33.5, -14).
+TEST(Linear, AddsALowRankUpdate) {
+  ByHand t;
+  const Var x = t.var({1, 2}, {1, 2}), w = t.var({2, 2}, {3, 4, 5, 6}), b = t.var({2}, {0.5, -20});
+  const Var down = t.var({1, 2}, {3, 4}), up = t.var({2, 1}, {2, -1});
+  const Var y = linear(t.cx, x, w, b, {down, up}, Activation::relu);
+  EXPECT_THAT(values_of(y), ElementsAre(33.5, 0));
+  t.backward(y, {10, 100});  // the second output is clipped by ReLU
+  EXPECT_THAT(values_of(up.node()->gradient), ElementsAre(110, 0));
+  EXPECT_THAT(values_of(down.node()->gradient), ElementsAre(20, 40));
+  EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(30 + 60, 40 + 80));
+  EXPECT_THAT(message_of([&] {
+                linear(t.cx, x, w, b, {down, w}, Activation::none);
+              }),
+              HasSubstr("down is (1,2) and up (2,2), expected (R,2) and (2,R)"));
 }
 
 // Φ(1) = 0.841344746068543 and σ(1) = 0.731058578630005, σ(-2) = 0.119202922022118 (from tables).

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/train/toy_run.h"
+#include "tests/train/fine_tuning.h"
 
 namespace dragoman {
 namespace {
@@ -30,23 +30,6 @@ std::map<std::string, std::string> bytes_of(const std::string& file) {
     bytes[t.name] = {reinterpret_cast<const char*>(t.bytes.data()), t.bytes.size()};
   return bytes;
 }
-
-/// A model of some updates, under the name "first.safetensors" beside the toy run's own.
-struct FineTuning : testing::Test {
-  FineTuning() {
-    run.train_until(12);
-    fs::rename(run.setup.training.model, first());
-    fs::remove(state_path(run.setup.training.model));
-    run.setup.training.pretrained_model = first();
-    run.setup.training.seed = 5;
-    run.log.clear();
-  }
-  std::string first() const { return run.files.path("first.safetensors"); }
-  std::string complaint() {
-    return message_of([&] { Trainer(run.setup, backend("cpu")); });
-  }
-  ToyRun run;
-};
 
 TEST_F(FineTuning, OnShorterTextKeepsTheLengthsOfTheModelAndOfEarlierText) {
   const TrainedLengths general = ModelFile(first()).trained();

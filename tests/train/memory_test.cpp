@@ -65,6 +65,40 @@ TEST(MemoryPlan, CountsOneNumberOfAFrozenParameter) {
   EXPECT_LT(plan.peak - plan.parameters, all.peak - all.parameters);
 }
 
+TEST(MemoryPlan, CountsUpdatesAloneWithLoraAndTheWeightsThatAreSaved) {
+  Planned p;
+  p.run.setup.training.valid_sets.clear();
+  const auto planned = [&] { return plan_memory(p.run.setup, backend("cpu"), *p.corpus, p.batches); };
+  p.run.setup.model.dim = 128;
+  p.run.setup.model.feed_forward = 4096;
+  const MemoryPlan all = planned();
+  p.run.setup.optimizer.lora_rank = 2;
+  const MemoryPlan lora = planned();
+  EXPECT_LT(lora.parameters, all.parameters / 3) << "of four numbers one, and updates";
+  const int64_t feed_forward = 4 * 4 * int64_t{128} * 4096;  // two layers of two matrices, as they are saved
+  EXPECT_GE(lora.peak, lora.parameters + feed_forward);
+}
+
+// In 16 bits too, the backward pass needs little more than that of a run that trains all weights.
+TEST(MemoryPlan, OfActivationsIsHardlyLargerWithLora) {
+  for (const auto& [precision, half] : {std::pair(TrainingPrecision::float32, false),
+                                        {TrainingPrecision::bfloat16, false},
+                                        {TrainingPrecision::bfloat16, true}}) {
+    Planned p(2000, rows_at_once());
+    p.run.setup.training.valid_sets.clear();
+    p.run.setup.model.encoder_layers = p.run.setup.model.decoder_layers = 4;
+    p.run.setup.training.precision = precision;
+    p.run.setup.training.half_activations = half;
+    const auto activations = [&] {
+      const MemoryPlan plan = plan_memory(p.run.setup, backend("cpu"), *p.corpus, p.batches);
+      return double(plan.peak - plan.parameters);
+    };
+    const double all = activations();
+    p.run.setup.optimizer.lora_rank = 2;
+    EXPECT_LT(activations(), 1.2 * all) << name_of(precision) << (half ? " with activations in 16 bits" : "");
+  }
+}
+
 // Weights are whole on every rank; moments and the average exist for a rank's slices alone. Gradients of 8 shards in
 // one process take log2(8) + 1 buffers; a rank with 2 shards takes one for its gradients, one for its tree and one for
 // what the others send.
