@@ -22,16 +22,21 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+constexpr const char *safe = "model.safetensors", *pickled = "pytorch_model.bin";
+
+bool has_weights(const fs::path& folder, const std::string& name) {
+  return fs::exists(folder / name) || fs::exists(folder / (name + ".index.json"));
+}
+
+void refuse_onnx(const fs::path& folder) {
+  if (has_weights(folder, safe) || has_weights(folder, pickled) || !fs::exists(folder / "encoder_model.onnx")) return;
+  throw Error(folder.string() + " has ONNX models, which dragoman writes but does not read",
+              "give the model that they were made from");
+}
+
 /// All tensors of a folder, from one file or from shards. safetensors files are preferred to torch.save files.
 std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
-  const auto has = [&](const std::string& name) {
-    return fs::exists(folder / name) || fs::exists(folder / (name + ".index.json"));
-  };
-  const std::string safe = "model.safetensors", pickled = "pytorch_model.bin";
-  if (!has(safe) && !has(pickled) && fs::exists(folder / "encoder_model.onnx"))
-    throw Error(folder.string() + " has ONNX models, which dragoman writes but does not read",
-                "give the model that they were made from");
-  const std::string& name = !has(safe) && has(pickled) ? pickled : safe;
+  const std::string name = !has_weights(folder, safe) && has_weights(folder, pickled) ? pickled : safe;
   std::set<std::string> files;
   if (const fs::path index = folder / (name + ".index.json"); fs::exists(index)) {
     const json shards = parse_json(read_regular_file(index));
@@ -86,6 +91,7 @@ std::optional<ConvertedModel> read_huggingface(const std::string& path) {
   if (!fs::is_directory(folder) || !fs::exists(configuration)) return std::nullopt;
   const JsonObject config(configuration);
   if (!config.has("model_type")) return std::nullopt;
+  refuse_onnx(folder);
   const JsonObject generation = huggingface_generation(folder, config);
   ModelConfig m = huggingface_model_config(config);
   set_generation(m, generation);
