@@ -97,6 +97,21 @@ struct Optimizer : testing::TestWithParam<std::pair<const char*, DType>> {
   Tensor vector(const std::vector<double>& values) {
     return tensor_of(t.arena, {int64_t(values.size())}, values, t.dtype);
   }
+  /// The sum of 500 weights near 1 after some steps with random gradients.
+  double sum_after(int steps, double rate, double weight_decay) {
+    const size_t n = 500;
+    std::vector<double> first = normals(n, 1);
+    for (double& p : first) p = 1 + 0.1 * p;
+    const Tensor p = vector(first), m = vector(std::vector<double>(n)), v = vector(std::vector<double>(n));
+    for (int step = 1; step <= steps; ++step) {
+      const Tensor g = vector(normals(n, uint64_t(1 + step)));
+      const std::array tensors{AdamTensor{p, g, m, v}};
+      t.cx.backend.adam(
+          tensors, AdamStep{rate, 0.9, 0.98, 1e-9, weight_decay, 1 - std::pow(0.9, step), 1 - std::pow(0.98, step)},
+          AdamTotals{number(t.cx, 1), number(t.cx, 1)});
+    }
+    return sum(p);
+  }
 };
 const auto near = [](std::vector<double> y) { return Pointwise(DoubleNear(1e-6), y); };
 
@@ -111,6 +126,12 @@ TEST_P(Optimizer, AdamTakesTheStepOfItsPaper) {
   EXPECT_THAT(values_of(m), near({0.1}));
   EXPECT_THAT(values_of(v), near({0.02}));
   EXPECT_THAT(values_of(g), ElementsAre(4));
+}
+
+// The nearest float to 1 - rate · decay is 1.
+TEST_P(Optimizer, DecaysWeightsAlsoByLittle) {
+  const double with = sum_after(300, 2e-4, 1e-4), without = sum_after(300, 2e-4, 0);
+  EXPECT_NEAR((without - with) / without, 300 * 2e-4 * 1e-4, 0.1 * 300 * 2e-4 * 1e-4);
 }
 
 // Without ε the first step is the rate, whatever the size of the gradient (section 2.1 of the paper).
