@@ -64,11 +64,11 @@ void parallel_blocks(int64_t n, int64_t grain, const F& f) {
       chunks, [](const void* c, int chunk) { (*static_cast<decltype(&run)>(c))(chunk); }, &run);
 }
 
-/// Calls f(i, chunk) for every i in [0, n), handed out `batch` at a time: for items of unequal cost. Calls with the
-/// same `chunk` never run concurrently.
+/// Calls f(i, chunk) for every i in [0, n), handed out a few at a time, fewer if there would be none for some threads:
+/// for items of unequal cost. Calls with the same `chunk` never run concurrently.
 template <class F>
 void parallel_items(int64_t n, const F& f) {
-  constexpr int64_t batch = 4;
+  const int64_t batch = std::clamp<int64_t>(n / (4 * thread_count()), 1, 4);
   const int chunks = int(std::min<int64_t>(thread_count(), (n + batch - 1) / batch));
   std::atomic<int64_t> next = 0;
   const auto run = [&](int chunk) {

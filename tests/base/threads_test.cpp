@@ -56,6 +56,23 @@ TEST(ParallelBlocks, ServesSeveralCallersAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(ParallelItems, HaveWorkForEachThreadIfThereAreEnough) {
+  for (const int threads : {1, 2, 4, 16}) {
+    const Threads count(threads);
+    for (const int64_t n : {0, 1, 3, 4, 8, 16, 100}) {
+      std::atomic<int> chunks = 0;
+      std::vector<std::atomic<int>> seen(n), started(threads);
+      parallel_items(n, [&](int64_t i, int chunk) {
+        ++seen[i];
+        if (started[chunk]++ > 0) return;
+        ++chunks;  // this thread waits for the others that have work
+        for (const int all = int(std::min<int64_t>(threads, n)); chunks < all;) std::this_thread::yield();
+      });
+      for (int64_t i = 0; i < n; ++i) EXPECT_EQ(seen[i], 1) << i << " of " << n << " on " << threads;
+    }
+  }
+}
+
 TEST(ParallelBlocks, RunsManyRoundsWithMoreThreadsThanCores) {
   const Threads many(17);
   for (int round = 0; round < 2000; ++round) ASSERT_EQ(visits(100, 1), std::vector<int>(100, 1));
