@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <set>
 #include <tuple>
 
 #include "base/error.h"
@@ -157,14 +159,14 @@ void append(BatchPlan& plan, const std::vector<int64_t>& sizes) {
   for (int64_t size : sizes) plan.offsets.push_back(plan.offsets.back() + size);
 }
 
-// The batch with the largest total of `length`.
-template <class Length>
-int64_t largest(const BatchPlan& plan, const Length& length) {
+// The largest sum, or maximum, of `size` over the pairs of a batch belongs to this batch.
+template <class Size, class Combine>
+int64_t largest(const BatchPlan& plan, const Size& size, const Combine& combine) {
   int64_t best = 0, most = -1;
   for (int64_t b = 0; b < plan.size(); ++b) {
-    int64_t tokens = 0;
-    for (int32_t pair : plan[b].pairs) tokens += length(pair);
-    if (tokens > most) best = b, most = tokens;
+    int64_t of_batch = 0;
+    for (int32_t pair : plan[b].pairs) of_batch = combine(of_batch, int64_t(size(pair)));
+    if (of_batch > most) best = b, most = of_batch;
   }
   return best;
 }
@@ -223,10 +225,15 @@ int64_t target_tokens(const Corpus& corpus, const BatchPlan& plan) {
   return tokens;
 }
 
-LargestBatches largest_batches(const Corpus& corpus, const BatchPlan& plan) {
-  const PairStore& pairs = corpus.pairs;
-  return {largest(plan, [&](int64_t pair) { return pairs.target_length(pair); }),
-          largest(plan, [&](int64_t pair) { return pairs.source_length(pair); })};
+std::vector<int64_t> largest_batches(const Corpus& corpus, const BatchPlan& plan) {
+  const auto source = [&](int64_t pair) { return int64_t(corpus.pairs.source_length(pair)); };
+  const auto target = [&](int64_t pair) { return int64_t(corpus.pairs.target_length(pair)); };
+  const auto both = [&](int64_t pair) { return source(pair) * target(pair); };
+  const auto longest = [](int64_t a, int64_t b) { return std::max(a, b); };
+  const std::set<int64_t> found = {largest(plan, target, std::plus()), largest(plan, source, std::plus()),
+                                   largest(plan, target, longest), largest(plan, source, longest),
+                                   largest(plan, both, longest)};
+  return {found.begin(), found.end()};
 }
 
 Batch assemble(const Corpus& corpus, const PlannedPairs& planned) {

@@ -47,12 +47,10 @@ int64_t pairs_an_epoch(const Corpus& corpus);
 /// Target tokens of all batches.
 int64_t target_tokens(const Corpus& corpus, const BatchPlan& plan);
 
-/// The batches with the most target tokens and with the most source tokens. No other batch needs much more memory than
-/// these.
-struct LargestBatches {
-  int64_t by_target = 0, by_source = 0;  // indices into the plan
-};
-LargestBatches largest_batches(const Corpus& corpus, const BatchPlan& plan);
+/// Indices into the plan, in rising order: the batches with the most tokens of a side, and those that contain the
+/// longest sentence of a side or the pair with the largest product of lengths, since a part of a batch that is computed
+/// at once has whole sentences. No other batch needs much more memory than these.
+std::vector<int64_t> largest_batches(const Corpus& corpus, const BatchPlan& plan);
 
 /// Copies of a pair get different numbers in `Batch::sentences`, so that they have different random masks.
 Batch assemble(const Corpus& corpus, const PlannedPairs& planned);

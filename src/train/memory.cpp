@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "backend/registry.h"
+#include "base/grouped.h"
 #include "base/machine.h"
 #include "comm/gradient_tree.h"
 #include "io/model_file.h"
@@ -21,8 +22,9 @@ int64_t longer_side(const Batch& batch) { return int64_t(std::max(batch.source.i
 
 // The batches of an epoch that need the most memory.
 std::vector<Batch> largest_of(const Corpus& corpus, const BatchPlan& batches) {
-  const LargestBatches largest = largest_batches(corpus, batches);
-  return {assemble(corpus, batches[largest.by_target]), assemble(corpus, batches[largest.by_source])};
+  std::vector<Batch> largest;
+  for (const int64_t b : largest_batches(corpus, batches)) largest.push_back(assemble(corpus, batches[b]));
+  return largest;
 }
 
 // Stands for rank 0 of several ranks; there are no other ranks to communicate with.
@@ -76,7 +78,9 @@ MemoryPlan plan_memory(const TrainingSetup& setup, const Backend& backend, const
   const std::vector<Batch> largest = largest_of(corpus, batches);
   if (!backend.is_device()) return walk(setup, dry, largest, rows_at_once(), ranks);
   const int64_t room = backend.memory->capacity();
-  MemoryPlan plan = walk(setup, dry, largest, std::max(longer_side(largest[0]), longer_side(largest[1])), ranks);
+  int64_t rows = 0;
+  for (const Batch& batch : largest) rows = std::max(rows, longer_side(batch));
+  MemoryPlan plan = walk(setup, dry, largest, rows, ranks);
   while (plan.peak > room && plan.rows > least_rows_at_once) plan = walk(setup, dry, largest, plan.rows / 2, ranks);
   return plan;
 }
@@ -110,7 +114,7 @@ void require_memory(const MemoryPlan& plan, const Backend& backend, const DataOp
   if (processes * plan.peak <= available) return;
   throw Error(
       fmt::format("training would need {} MiB ({} MiB of them for the largest batch){}, but the {} has {} MiB",
-                  (processes * plan.peak) >> 20, (processes * (plan.peak - plan.parameters)) >> 20,
+                  mebibytes(processes * plan.peak), mebibytes(processes * (plan.peak - plan.parameters)),
                   processes > 1 ? fmt::format(" in {} processes", processes) : "",
                   backend.is_device() ? "GPU" : "machine", available >> 20),
       fmt::format("use {}a smaller model, or lower --max-length (now {}), or lower --mini-batch-words (now {}) "

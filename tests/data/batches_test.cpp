@@ -150,9 +150,11 @@ TEST(BatchPlan, FindsItsLargestBatches) {
   const auto corpus = toy_corpus({{2, 4}, {2, 4}, {12, 1}, {3, 9}});  // batches {0, 1}, {2}, {3} of 8, 1, 9 targets
   const BatchPlan plan = plan_batches(*corpus, unshuffled(budget(8)), 1, 0);
   ASSERT_EQ(plan.size(), 3);
-  const LargestBatches largest = largest_batches(*corpus, plan);
-  EXPECT_EQ(largest.by_target, 2);
-  EXPECT_EQ(largest.by_source, 1);
+  EXPECT_THAT(largest_batches(*corpus, plan), ElementsAre(1, 2));
+  const auto longer = toy_corpus({{2, 4}, {2, 4}, {5, 5}, {1, 7}, {6, 2}});
+  const BatchPlan other = plan_batches(*longer, unshuffled(budget(8)), 1, 0);
+  ASSERT_EQ(other.size(), 4);  // the most tokens, the largest product, the longest target, the longest source
+  EXPECT_THAT(largest_batches(*longer, other), ElementsAre(0, 1, 2, 3));
 }
 
 // A corpus of three texts with 1,000, 400 and 2 pairs.

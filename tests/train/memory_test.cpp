@@ -13,8 +13,10 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 struct Planned {
-  explicit Planned(int pairs = 200, int64_t batch_words = 0) : run(pairs) {
+  explicit Planned(int pairs = 200, int64_t batch_words = 0, const std::function<void(ToyRun&)>& prepare = {})
+      : run(pairs) {
     if (batch_words > 0) run.setup.data.mini_batch_words = batch_words;
+    if (prepare) prepare(run);
     run.setup.optimizer.exponential_smoothing = 0.01;
     const Vocabularies vocabularies = open_vocabularies(run.setup);
     run.setup.model.source_vocabulary = run.setup.model.target_vocabulary = vocabularies.source.size();
@@ -128,9 +130,7 @@ TEST(MemoryPlan, CountsWhatValidationNeeds) {
 // Kernels work in memory that the plan has counted, and integers live outside the arena: the same to the byte.
 TEST(MemoryPlan, IsThePeakOfTheRealArenaOnTheLargestBatches) {
   Planned p;
-  const LargestBatches largest = largest_batches(*p.corpus, p.batches);
-  p.learn(largest.by_target);
-  p.learn(largest.by_source);
+  for (const int64_t b : largest_batches(*p.corpus, p.batches)) p.learn(b);
   EXPECT_EQ(p.memory.peak, p.arena.peak());
   EXPECT_GT(p.memory.peak, p.memory.parameters);
 }
@@ -148,6 +148,23 @@ TEST(MemoryPlan, GrowsNoMoreWithBatchesOfMoreThanGoTogether) {
   EXPECT_LT(double(eight.memory.peak), 1.02 * double(one.memory.peak));
   for (int64_t b = 0; b < eight.batches.size(); ++b) eight.learn(b);
   EXPECT_LE(double(eight.arena.peak()), 1.02 * double(eight.memory.peak));
+}
+
+// A batch of many short pairs has the most tokens, but one long pair is computed at once.
+TEST(MemoryPlan, CountsALongPairThatNeedsMoreThanLargerBatches) {
+  const int64_t words = 2 * rows_at_once();
+  Planned p(200, 4 * words, [&](ToyRun& run) {
+    run.setup.data.max_length = int(4 * words);
+    for (const size_t side : {0, 1}) {
+      const std::string word = side == 0 ? "one " : "eins ";
+      std::string text;
+      for (int line = 0; line < 12000; ++line) text += word + word + "\n";
+      for (int i = 0; i < words; ++i) text += word;
+      run.setup.data.train_sets[side] = run.files.write(side == 0 ? "long.en" : "long.de", text + "\n");
+    }
+  });
+  for (int64_t b = 0; b < p.batches.size(); ++b) p.learn(b);
+  EXPECT_LE(double(p.arena.peak()), 1.05 * double(p.memory.peak));
 }
 
 TEST(MemoryPlan, ThatTheMachineCannotHoldIsAnErrorWithARemedy) {
