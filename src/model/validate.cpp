@@ -107,6 +107,11 @@ void check_head_sizes(const ModelConfig& c) {
             "--transformer-heads {}: keys and values cannot have other sizes",
             c.type == ModelType::s2s ? "rnn" : "emb", c.width(), c.heads);
   }
+  require(
+      a.projects_result || c.type == ModelType::s2s || c.heads * c.head_values() == c.dim,
+      "without a projection of attention's result (attention_projects_result), its {} heads of {} values would have "
+      "to be as wide as --dim-emb {}",
+      c.heads, c.head_values(), c.dim);
   require(a.projections != Projections::key_value || c.head_keys() == c.head_values(),
           "--attention-projections key-value uses one vector as key and value, but --transformer-dim-key {} and "
           "--transformer-dim-value {} differ",

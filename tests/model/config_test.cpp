@@ -88,6 +88,16 @@ TEST(ModelConfig, GetsTheSameSentenceFromAProgramAndFromAFile) {
             "m: its model configuration is impossible: " + sentence);
 }
 
+TEST(ModelConfig, RefusesHeadsThatNothingJoinsToTheWidthOfTheModel) {
+  ModelConfig config;
+  config.attention.projects_result = false;
+  EXPECT_EQ(message_of([&] { validate(config); }), "");
+  config.value_size = 32;
+  EXPECT_THAT(message_of([&] { validate(config); }),
+              HasSubstr("without a projection of attention's result (attention_projects_result), its 8 heads of 32 "
+                        "values would have to be as wide as --dim-emb 512"));
+}
+
 // A field that older programs do not know.
 TEST(ModelConfig, IsWrittenWithoutNewerFieldsAtTheirDefaults) {
   ModelConfig config;
