@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <set>
 
+#include "base/number.h"
 #include "base/threads.h"
 #include "io/config_json.h"
 #include "io/finite.h"
@@ -79,11 +79,10 @@ int read_length(const SafetensorsFile& file, const std::string& key) {
   const auto found = file.metadata().find(key);
   if (found == file.metadata().end()) return 0;
   const std::string& text = found->second;
-  int length = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-  require(error == std::errc() && end == text.data() + text.size() && length >= 0,
-          "{}: '{}' is '{}' in its metadata, expected a number of pieces", file.path(), key, text);
-  return length;
+  const auto length = parse_number<int>(text);
+  require(length && *length >= 0, "{}: '{}' is '{}' in its metadata, expected a number of pieces", file.path(), key,
+          text);
+  return *length;
 }
 
 // `known`: the vocabulary that was read before, which may be the same.

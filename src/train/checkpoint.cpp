@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <map>
 
 #include "base/log.h"
+#include "base/number.h"
 #include "io/config_json.h"
 #include "io/finite.h"
 #include "train/progress_json.h"
@@ -281,10 +281,8 @@ std::optional<int64_t> number_in(const std::string& state_path, const char* key)
   const auto found = file.metadata().find(key);
   if (found == file.metadata().end()) return {};
   const std::string& text = found->second;
-  int64_t number = 0;
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
-  require(end.ec == std::errc() && end.ptr == text.data() + text.size() && number >= 0,
-          "{}: its {} are '{}', expected a number", state_path, key, text);
+  const auto number = parse_number<int64_t>(text);
+  require(number && *number >= 0, "{}: its {} are '{}', expected a number", state_path, key, text);
   return number;
 }
 
