@@ -27,7 +27,7 @@ std::unique_ptr<Model> make(const Variant& v, const char* backend_name, Arena& a
 
 TEST_P(AttentionFamily, StepsWithACacheEqualTheFullPass) {
   for (const auto& [name, dtype, tolerance] :
-       {std::tuple("reference", DType::f64, 1e-10), std::tuple("cpu", DType::f32, 1e-4)}) {
+       {std::tuple("reference", DType::f64, 1e-12), std::tuple("cpu", DType::f32, 1e-5)}) {
     Arena arena;
     const auto model = make(GetParam(), name, arena, dtype, false);
     const PackedWeights packed = model->parameters().pack();
