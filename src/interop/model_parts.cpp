@@ -1,8 +1,12 @@
 #include "interop/model_parts.h"
 
+#include <fmt/format.h>
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <filesystem>
 
+#include "interop/json_object.h"
 #include "interop/marian_files.h"
 #include "interop/splitting.h"
 #include "interop/torch_file.h"
@@ -20,7 +24,7 @@ bool is_tokenizer(const std::string& name) {
 
 bool is_fairseq_dictionary(const std::string& name) { return name.starts_with("dict.") && name.ends_with(".txt"); }
 
-// What the folders of Hugging Face, CTranslate2, Argos Translate and Marian hold. Weights may be in several files.
+// What the folders of Hugging Face, CTranslate2, Argos Translate and Marian hold, except for Hugging Face's weights.
 bool is_part_of_folder(const std::string& name) {
   static constexpr std::string_view parts[] = {"config.json",
                                                "generation_config.json",
@@ -39,11 +43,18 @@ bool is_part_of_folder(const std::string& name) {
                                                "target_vocabulary.txt",
                                                "model.bin",
                                                "decoder.yml"};
-  const auto is_weights = [&](std::string_view begin, std::string_view end) {
-    return name.starts_with(begin) && (name.ends_with(end) || name.ends_with(".index.json"));
-  };
-  return std::ranges::count(parts, name) > 0 || is_tokenizer(name) || is_weights("model", ".safetensors") ||
-         is_weights("pytorch_model", ".bin");
+  return std::ranges::count(parts, name) > 0 || is_tokenizer(name);
+}
+
+// One file, or numbered ones and their index.
+bool is_huggingface_weights(const std::string& name) {
+  constexpr const char* digits = "[0-9][0-9][0-9][0-9][0-9]";
+  for (const auto& [stem, extension] : {std::pair("model", "safetensors"), std::pair("pytorch_model", "bin")}) {
+    const std::string whole = fmt::format("{}.{}", stem, extension);
+    const std::string numbered = fmt::format("{}-{}-of-{}.{}", stem, digits, digits, extension);
+    if (name == whole || name == whole + ".index.json" || fnmatch(numbered.c_str(), name.c_str(), 0) == 0) return true;
+  }
+  return false;
 }
 
 void add_from(const fs::path& folder, bool (*is_part)(const std::string& name), Files& parts) {
@@ -73,13 +84,15 @@ void add_parts(const std::string& path, Files& parts) {
   const bool folder = fs::is_directory(path);
   if (!folder && !fs::is_regular_file(path)) return;
   add_marian_parts(path, parts);
-  if (folder)
+  if (folder) {
     for (const fs::path& inside : {fs::path(path), fs::path(path) / "model"})
       add_from(inside, is_part_of_folder, parts);
-  else if (looks_like_torch(path))
+    if (JsonObject(fs::path(path) / "config.json").has("model_type")) add_from(path, is_huggingface_weights, parts);
+  } else if (looks_like_torch(path)) {
     add_from(
         fs::absolute(path).parent_path(),
         [](const std::string& name) { return is_tokenizer(name) || is_fairseq_dictionary(name); }, parts);
+  }
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "interop/model_parts.h"
 #include "metrics/tokenize.h"
 #include "options/flags.h"
 #include "options/model_options.h"
@@ -371,6 +372,7 @@ CommandFiles files_of(const TrainOptions& o) {
                               {"--valid-sets", o.valid_sets},
                               {"--vocabs", o.vocabs},
                               {"--pretrained-model", {o.pretrained_model}},
+                              {"a file of --pretrained-model", parts_of_models({o.pretrained_model})},
                               {"--valid-script-path", script}},
                      .written = {}};
   for (const RunFile& file : files_of_run(o)) files.written.push_back({file.what, {file.path}});

@@ -109,12 +109,36 @@ class ExistingModels(InFolder):
                 ("--model", "marianmt/source.spm", "translate -m marianmt -i s"),
                 ("--input", "words.yml", "convert -i marian.yml"),
                 ("--input", "ct2_marian/model.bin", "convert -i ct2_marian"),
-                ("--models", "marianmt/config.json", "average marianmt")):
+                ("--models", "marianmt/config.json", "average marianmt"),
+                ("--models", "marianmt/model.safetensors", "average marianmt")):
             with self.subTest(command, file=file):
                 self.assertIn(f"--output and a file of {option} are both {file}: its content would be lost",
                               self.refused(*command.split(), "-o", str(file), text=None))
+        train = ("train --pretrained-model ct2_marian -t s t -v ct2.s ct2.t --after 1u --valid-sets s t --valid-metrics bleu "
+                 "--cpu-threads 1 --quiet")
+        for option, file, more in (("--model", "model.bin", "--no-reload"), ("--log-json", "config.json", "-m new"),
+                                   ("--valid-translation-output", "shared_vocabulary.json", "-m new")):
+            with self.subTest(option):
+                self.assertIn(f"{option} and a file of --pretrained-model are both ct2_marian/{file}: its content",
+                              self.refused(*train.split(), *more.split(), option, f"ct2_marian/{file}", text=None))
         self.assertEqual({path: path.read_bytes() for path in before}, before)
         self.succeed("translate", "-m", "ct2_marian", "-i", "s", "-o", "ct2_marian/s.out")  # no part of the model
+
+    def test_a_model_in_the_folder_of_another_may_be_written_again(self):
+        shutil.copytree(self.folder / "ct2_marian", self.folder / "ct2")
+        shutil.copytree(self.folder / "marianmt", self.folder / "mt")
+        (self.folder / "mar").mkdir()
+        for name in ("tied.npz", "words.yml"):
+            shutil.copy(self.folder / name, self.folder / "mar" / name)
+        (self.folder / "mar" / "decoder.yml").write_text(
+            "relative-paths: true\nmodels: [tied.npz]\nvocabs: [words.yml, words.yml]\n")
+        train = "train --pretrained-model {0} -m {0}/model-tuned.safetensors -t s t -v tuned.s tuned.t --cpu-threads 1 --quiet"
+        for command in ("convert -i ct2 -o ct2/model.safetensors", "quantize -m ct2 -o ct2/model.int8.safetensors",
+                        "convert -i mar -o mar/model.safetensors",
+                        "quantize -m mt -o mt/model.int8.safetensors",
+                        f"{train.format('ct2')} --after 1u", f"{train.format('ct2')} --after 2u"):
+            for _ in range(2):
+                self.succeed(*command.split())
 
     def test_a_model_of_several_languages_asks_for_them(self):
         said = self.refused("translate", "-m", "m2m100")
