@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include "align/align_text.h"
+#include "base/error.h"
 #include "cli/align_options.h"
 #include "cli/commands.h"
 #include "engine/output_file.h"
@@ -10,10 +11,18 @@
 namespace dragoman {
 namespace {
 
+bool is_whole_shortlist(const std::string& file) {
+  try {
+    return is_shortlist(file);
+  } catch (const Error& damage) {
+    throw Error(damage.what(), "remove it, or give --shortlist another name");
+  }
+}
+
 void require_shortlist_name(const std::string& file) {
   require_replaceable("shortlist", file);
   const std::string kind = kind_of_existing(file);
-  if (!kind.empty() && kind != "a Marian shortlist (.bin)" && !is_shortlist(file))
+  if (!kind.empty() && kind != "a Marian shortlist (.bin)" && !is_whole_shortlist(file))
     refuse_to_replace("shortlist", file, kind, "a shortlist");
 }
 

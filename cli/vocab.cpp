@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "base/grouped.h"
 #include "base/line_reader.h"
 #include "base/line_writer.h"
@@ -22,12 +24,20 @@ using Lines = std::vector<std::string>;
 // Lines processed together. Sampling depends on it, so it is the same for every input and machine.
 constexpr size_t block_lines = 1024;
 
+// Reads them, as any text may have such a name.
+bool is_list_of_pieces(const std::string& file) {
+  try {
+    return is_piece_list(file) && !pieces_of_file(read_regular_file(file), file).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 // A name typed for another would cost the file that has it.
 void require_vocabulary_name(const std::string& file) {
   require_replaceable("model", file);
   const std::string kind = kind_of_existing(file);
-  const bool is_list = kind == "text" && is_piece_list(file);
-  if (!kind.empty() && kind != "a SentencePiece model" && kind != "a dragoman vocabulary" && !is_list)
+  if (!kind.empty() && kind != "a SentencePiece model" && kind != "a dragoman vocabulary" && !is_list_of_pieces(file))
     refuse_to_replace("model", file, kind, "a vocabulary");
 }
 

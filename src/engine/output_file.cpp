@@ -22,7 +22,8 @@ std::string kind_of_existing(const std::string& file) {
   if (!fs::is_regular_file(file)) return "";
   std::string begin(enough, '\0');
   begin.resize(FileDescriptor::to_read(file).read(begin.data(), enough));
-  return std::string(kind_of_file(begin));
+  const std::string_view kind = kind_of_file(begin);
+  return std::string(kind.empty() && !begin.empty() ? "of an unknown kind" : kind);
 }
 
 void refuse_to_replace(std::string_view option, const std::string& file, std::string_view kind,

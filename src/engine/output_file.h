@@ -10,8 +10,8 @@ namespace dragoman {
 /// and be writable, and nothing but a regular file may have its name. `option` is the option that names it.
 void require_replaceable(std::string_view option, const std::string& file);
 
-/// What an existing file is, as kind_of_file (base/file_kind.h) names it; empty if there is none, or if its kind is
-/// unknown.
+/// What an existing file is, as kind_of_file (base/file_kind.h) names it, or "of an unknown kind"; empty if there is
+/// none, or if it is empty.
 std::string kind_of_existing(const std::string& file);
 
 /// Throws the Error that the existing `file` is a `kind` and not what `option` names, `expected`.

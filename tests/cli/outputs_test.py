@@ -150,7 +150,21 @@ class Outputs(unittest.TestCase):
             self.assertEqual(code, 2, command)
             self.assertTrue(error.startswith(f"error: {said}"), error)
         self.assertEqual(self.files(), before)
-        for command in ("vocab train -i s -m again --size 280", "vocab train -i s -m again.yml --size 280",
+        shortlist = (self.folder / "whole.shortlist")
+        self.assertEqual(self.call(f"align -v vs vt -t s t --shortlist {shortlist.name} --iterations 1")[0], 0)
+        shortlist.write_bytes(shortlist.read_bytes()[:-1])
+        for name, content in (("corpus.txt", b"red blue\nold\n"), ("config.json", b'{"layers": "6"}\n'),
+                              ("lines.yml", b"red blue\n"), ("unknown", b"\1\2\3\4"), ("unknown.yml", b"\1\2\3\4")):
+            (self.folder / name).write_bytes(content)
+            code, error = self.call(f"vocab train -i s -m {name} --size 280")
+            self.assertEqual((code, (self.folder / name).read_bytes()), (2, content), error)
+            self.assertRegex(error, f"error: --model {name} is (text|of an unknown kind), expected a new file or a vocab")
+        code, error = self.call("align -v vs vt -t s t --shortlist whole.shortlist")
+        self.assertEqual(code, 2)
+        self.assertIn("hint: remove it, or give --shortlist another name", error)
+        (self.folder / "empty.txt").touch()
+        for command in ("vocab train -i s -m empty.txt --size 280", "vocab train -i s -m again --size 280",
+                        "vocab train -i s -m again.yml --size 280",
                         "align -v vs vt -t s t --shortlist again.shortlist --iterations 1"):
             for _ in range(2):
                 code, error = self.call(command)
