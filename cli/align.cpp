@@ -1,7 +1,6 @@
-#include <filesystem>
-
 #include "align/align_text.h"
 #include "base/error.h"
+#include "base/line_writer.h"
 #include "cli/align_options.h"
 #include "cli/commands.h"
 #include "engine/output_file.h"
@@ -28,9 +27,7 @@ void require_shortlist_name(const std::string& file) {
 
 // Before anything is learned.
 void check_outputs(const AlignCommandOptions& o) {
-  namespace fs = std::filesystem;
-  if (!o.output.empty() && o.output != "-" && (!fs::exists(o.output) || fs::is_regular_file(o.output)))
-    require_writable("output", o.output);
+  if (!o.output.empty() && !is_written_in_place(o.output)) require_writable("output", o.output);
   if (!o.shortlist.empty()) require_shortlist_name(o.shortlist);
 }
 

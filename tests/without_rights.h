@@ -13,7 +13,7 @@ class WithoutRights {
  public:
   explicit WithoutRights(const std::string& folder) {
     using std::filesystem::perms;
-    std::filesystem::permissions(folder, perms::owner_all | perms::others_exec);
+    std::filesystem::permissions(folder, perms::owner_all | perms::group_exec | perms::others_exec);
     constexpr uid_t nobody = 65534;
     EXPECT_EQ(root_ ? seteuid(nobody) : 0, 0);
   }

@@ -32,6 +32,8 @@ std::string hint_for(int error) {
       return "ls -l shows its owner and permissions";
     case EROFS:
       return "the disk is mounted read-only: write elsewhere";
+    case EBUSY:
+      return "a file that is mounted cannot be replaced: write elsewhere, or mount the folder that it is in";
     case ENOSPC:
       return "free some space on the disk (df -h), or write elsewhere";
     case EDQUOT:
@@ -108,7 +110,7 @@ FileDescriptor FileDescriptor::to_read(const std::string& path) {
 }
 
 FileDescriptor FileDescriptor::to_write(const std::string& path) {
-  if (path == "-") return {STDOUT_FILENO, Access::borrowed, "stdout"};
+  if (path == "-" || path == "/dev/stdout") return {STDOUT_FILENO, Access::borrowed, "stdout"};
   FileDescriptor file(file_calls().open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666), Access::writing, path);
   if (file.number_ < 0) fail_to_make(path, errno);
   const struct stat status = status_of(file);

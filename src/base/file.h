@@ -19,7 +19,7 @@ struct BrokenPipe {};
 class FileDescriptor {
  public:
   static FileDescriptor to_read(const std::string& path);    // "-": stdin
-  static FileDescriptor to_write(const std::string& path);   // "-": stdout; else created, or emptied by the first write
+  static FileDescriptor to_write(const std::string& path);   // "-", /dev/stdout: stdout; else emptied by a write
   static FileDescriptor to_append(const std::string& path);  // created if missing
   /// The same for lines. A killed process may have left half a line: the next one then begins on a line of its own.
   static FileDescriptor to_append_lines(const std::string& path);

@@ -1,8 +1,16 @@
 #include "base/line_writer.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 
+#include "base/symbolic_links.h"
+
 namespace dragoman {
+
+namespace fs = std::filesystem;
 
 constexpr size_t output_block_bytes = 1 << 16;
 
@@ -52,13 +60,36 @@ void LineWriter::close() {
   if (owned_) owned_->close();
 }
 
+namespace {
+
+bool may_write(const fs::path& path) { return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0; }
+
+// A single file may be mounted, such as into a container, and nothing can replace it there.
+bool is_mounted(const std::string& path) {
+#ifdef STATX_ATTR_MOUNT_ROOT
+  struct statx status;
+  return statx(AT_FDCWD, path.c_str(), 0, 0, &status) == 0 && (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+bool is_written_in_place(const std::string& path) {
+  std::error_code missing;
+  if (path == "-" || leads_into_proc(path)) return true;
+  if (!fs::exists(path, missing)) return false;
+  return !fs::is_regular_file(path) || is_mounted(path) ||
+         (may_write(path) && !may_write(without_links(path).parent_path()));
+}
+
 void write_lines_atomically(const std::string& path, const std::function<void(LineWriter&)>& write) {
   const auto write_all = [&](LineWriter out) {
     write(out);
     out.close();
   };
-  if (path == "-" || (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path)))
-    return write_all(LineWriter(path));
+  if (is_written_in_place(path)) return write_all(LineWriter(path));
   write_atomically(path, [&](FileWriter& file) { write_all(LineWriter(file.file(), compression_of(path))); });
 }
 

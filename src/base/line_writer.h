@@ -35,8 +35,13 @@ class LineWriter {
   std::string buffer_;
 };
 
-/// Calls `write` with the writer of a file that appears completely or not at all, as by write_atomically (base/file.h).
-/// Stdout ("-"), pipes and devices receive what is written as it comes. `write` need not close.
+/// Whether write_lines_atomically() writes into the file as it comes, as nothing can replace it: stdout ("-"), pipes,
+/// devices, open files by their names in /dev and /proc, a file that is mounted, and one that the user may write to in
+/// a folder that the user may not write to.
+bool is_written_in_place(const std::string& path);
+
+/// Calls `write` with the writer of a file that appears completely or not at all, as by write_atomically (base/file.h),
+/// except where is_written_in_place(). `write` need not close.
 void write_lines_atomically(const std::string& path, const std::function<void(LineWriter&)>& write);
 
 }  // namespace dragoman

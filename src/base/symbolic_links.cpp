@@ -4,13 +4,37 @@ namespace dragoman {
 
 namespace fs = std::filesystem;
 
-fs::path without_links(fs::path path) {
+namespace {
+
+constexpr int most_links = 40;
+
+fs::path target_of(const fs::path& link) {
   std::error_code failed;
-  for (int links = 0; links < 40 && fs::is_symlink(path, failed); ++links)
-    path = path.parent_path() / fs::read_symlink(path, failed);  // an absolute target replaces the path
+  return link.parent_path() / fs::read_symlink(link, failed);  // an absolute target replaces the path
+}
+
+fs::path real_folder_of(const fs::path& path) {
+  std::error_code failed;
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const fs::path real = fs::weakly_canonical(folder, failed);
-  return (failed ? folder : real) / path.filename();
+  return failed ? folder : real;
+}
+
+}  // namespace
+
+fs::path without_links(fs::path path) {
+  std::error_code failed;
+  for (int links = 0; links < most_links && fs::is_symlink(path, failed); ++links) path = target_of(path);
+  return real_folder_of(path) / path.filename();
+}
+
+bool leads_into_proc(fs::path path) {
+  std::error_code failed;
+  for (int links = 0; links < most_links; ++links, path = target_of(path)) {
+    if (real_folder_of(path).native().starts_with("/proc/")) return true;
+    if (!fs::is_symlink(path, failed)) return false;
+  }
+  return false;
 }
 
 std::string behind_link(const std::string& path) {

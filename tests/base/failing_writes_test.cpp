@@ -42,6 +42,18 @@ TEST_P(FailingLines, AreAnErrorWhereOnlyTheEndIsWritten) {
 INSTANTIATE_TEST_SUITE_P(Formats, FailingLines, testing::Values("", ".gz", ".xz", ".zst"),
                          [](const auto& info) { return info.param.empty() ? "plain" : info.param.substr(1); });
 
+TEST(FailingWrites, NameTheFileWhenTheDiskIsFull) {
+  LineWriter writer("/dev/full");
+  writer.write("text");
+  try {
+    writer.close();
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "/dev/full: writing failed: No space left on device");
+    EXPECT_THAT(error.hint(), testing::HasSubstr("df -h"));
+  }
+}
+
 TEST(FailingWrites, OfAWholeFileKeepTheOldOne) {
   const TemporaryFolder folder;
   const std::string path = folder.make("model", "old"), content(3'000'000, 'x');

@@ -375,18 +375,6 @@ TEST(LineWriter, LeftByAnExceptionBeforeItsFirstOutputLeavesTheFileAsItWas) {
   }
 }
 
-TEST(LineWriter, NamesTheFileWhenTheDiskIsFull) {
-  LineWriter writer("/dev/full");
-  writer.write("text");
-  try {
-    writer.close();
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "/dev/full: writing failed: No space left on device");
-    EXPECT_THAT(error.hint(), HasSubstr("df -h"));
-  }
-}
-
 TEST(LineWriter, DistinguishesABrokenPipeFromAnError) {
   std::signal(SIGPIPE, SIG_IGN);
   Pipe pipe;

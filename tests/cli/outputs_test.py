@@ -191,6 +191,29 @@ class Outputs(unittest.TestCase):
             self.assertEqual((self.folder / name).read_text(encoding="utf-8"), "the one before\n", command)
         self.assertEqual(list(self.folder.glob("*.tmp-*")), [])
 
+    def test_may_be_files_that_nothing_can_replace(self):
+        (self.folder / "both").write_text("", encoding="utf-8")
+        for command in ("align -v vs vt -t s t --iterations 1", "explain -m m -t s t --max-lines 1 --format html"):
+            words = ["sh", "-c", '{ echo before; "$@" -o /dev/stdout; echo after; } >> both', "sh", BINARY, *command.split()]
+            done = subprocess.run(words, cwd=self.folder, check=False, capture_output=True)
+            self.assertEqual((done.returncode, done.stderr.count(b"error")), (0, 0), done.stderr)
+        both = (self.folder / "both").read_text(encoding="utf-8").splitlines()
+        self.assertEqual([both.count("before"), both[0], both.count("after"), both[-1]], [2, "before", 2, "after"])
+        self.assertGreater(len(both), 60)
+        script = 'mount --bind both both 2>&- || exit 77; "$@"'
+        for command, code in (("align -v vs vt -t s t --iterations 1 -o both", 0),
+                              ("explain -m m -t s t --max-lines 1 -o both --format html", 0), ("average m -o both", 2)):
+            (self.folder / "both").write_text("", encoding="utf-8")
+            done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", BINARY, *command.split()],
+                                  cwd=self.folder, check=False, capture_output=True)
+            if done.returncode in (77, 1):
+                self.skipTest("a file cannot be mounted here")
+            self.assertEqual(done.returncode, code, done.stderr)
+            if code == 0:
+                self.assertGreater((self.folder / "both").stat().st_size, 0)
+            else:
+                self.assertIn(b"hint: a file that is mounted cannot be replaced", done.stderr)
+
     def test_may_be_one_device(self):
         code, error = self.call(f"{TRAIN} -m another --valid-sets s t --valid-metrics bleu --valid-freq 1u "
                                 "--lr-warmup 0 --log-json /dev/null --valid-translation-output /dev/null")
