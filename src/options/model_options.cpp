@@ -100,7 +100,8 @@ void inherit_model(TrainOptions& given, std::vector<Option>& options) {
   const ModelConfig config = config_of(path, given.vocabs);
   const auto flags = flags_of_model();
   TrainOptions theirs = with_config(config);
-  if (!Given(options)("sentence-ends")) given.sentence_marks.clear();  // the pieces are those of the model
+  if (config.rnn.encoder.pooling == EncoderPooling::hierarchical && !Given(options)("sentence-ends"))
+    given.sentence_marks.clear();  // the pieces are those of the model
   for (const ConfigField& field : model_config_fields())
     if (field.option.empty()) assign(field.member(given), field.member(theirs));
   for (const Option& stored : bind_flags(flags, theirs)) {

@@ -24,11 +24,11 @@ std::string without_unit(const std::string& word, std::string_view unit) {
               "an update has about as many target tokens as --mini-batch-words times --optimizer-delay");
 }
 
-// An empty list in a file leaves an option with a single value unset.
+// An empty list leaves an option unset.
 void set_value(Option& option, const Assignment& assignment) {
   const Strings& words = assignment.words;
   const std::string& where = assignment.where;
-  if (!option.list && words.empty()) return;
+  if (words.empty()) return;
   if (!option.list && words.size() > 1)
     throw Error(fmt::format("{} takes one value, found {}: {}", where, words.size(), fmt::join(words, " ")));
   try {

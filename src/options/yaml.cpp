@@ -142,6 +142,7 @@ std::string to_yaml(const std::vector<Option>& options, bool full) {
   for (const Option& option : options) {
     const Strings words = option.show();
     if (words == option.standard && !full) continue;
+    if (words.empty() && !option.standard.empty()) continue;  // in a file, an empty list is as if it were not there
     text += fmt::format("{}: {}\n", option.name, quoted(words, option.list));
   }
   return text;

@@ -131,6 +131,15 @@ class Attention(unittest.TestCase):
         (self.folder / "ends.yml").write_text(self.succeed("inspect --options ends.safetensors"), encoding="utf-8")
         self.train("ends-again", "--type s2s -c ends.yml", "2u")
         self.assertEqual(ends("ends-again"), ends("ends"))
+        for kind in ("minimal", "full"):
+            dumped = self.succeed(f"train --pretrained-model ends.safetensors -m new -t s t -v v v --dump-config {kind}")
+            self.assertIn("encoder-pooling: hierarchical", dumped)
+            self.assertNotIn("sentence-ends", dumped)
+        fresh = [line for line in dumped.splitlines() if not line.startswith(("pretrained-model", "sentence-ends"))]
+        (self.folder / "fresh.yml").write_text("\n".join(fresh + ["sentence-ends: []"]), encoding="utf-8")
+        again = self.succeed("train -c fresh.yml --dump-config full")
+        self.assertIn("sentence-ends: [", again)
+        self.assertNotIn("sentence-ends: []", again)
 
     def test_models_are_quantized_averaged_and_inspected_like_others(self):
         self.train("r", KINDS["relative"], "10u")
