@@ -70,7 +70,8 @@ class CommandLine {
   }
 
   // "--name", "--name=value", "-l", "-lvalue". Other toolkits also have long names with one dash: "-src", "-sl". As a
-  // letter with a value, "-output" would write to a file named "utput".
+  // letter with a value, "-output" would write to a file named "utput". A letter of another toolkit has no value but a
+  // number there: "-w9000".
   void begin_option(const std::string& argument) {
     finish_option();
     const bool is_long = argument.starts_with("--");
@@ -81,9 +82,10 @@ class CommandLine {
     }
     const bool foreign = !is_long && (argument.size() > 3 || !with_letter(argument[1])) &&
                          foreign_option(argument.substr(1), about_.name);
-    const size_t end = is_long || foreign ? std::min(argument.find('='), argument.size()) : 2;
+    const bool whole = foreign || (!is_long && !with_letter(argument[1]) && !is_number(argument.substr(2)));
+    const size_t end = is_long || whole ? std::min(argument.find('='), argument.size()) : 2;
     const std::string name = argument.substr(is_long ? 2 : 1, end - (is_long ? 2 : 1));
-    option_ = foreign ? nullptr : is_long ? find(options_, name) : with_letter(name[0]);
+    option_ = whole ? nullptr : is_long ? find(options_, name) : with_letter(name[0]);
     if (!option_) unknown_ = name, shown_ = argument.substr(0, end);
     if (option_) open(fmt::format("--{}", option_->name));
     if (end < argument.size()) take_word(argument.substr(is_long ? end + 1 : end), true);

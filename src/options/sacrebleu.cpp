@@ -50,7 +50,6 @@ constexpr Foreign sacrebleu_option_rows[] = {
     {"T", "--tension", "", aligning},
     {"q", "--null", "", aligning},
     {"a", "--variational-bayes", "", aligning},
-    {"c", "--shortlist writes the most probable translations", "", aligning},
 };
 
 }  // namespace

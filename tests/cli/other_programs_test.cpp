@@ -15,6 +15,7 @@ namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* train_line = "-m m -t s t -v v v";
 
@@ -127,7 +128,12 @@ TEST(ForeignOptions, OfSacrebleuAndFastAlignAreAnsweredWhereTheyBelong) {
     EXPECT_EQ(answer.outcome(), refused) << words;
     EXPECT_THAT(answer.said, HasSubstr(hint)) << words;
   }
-  EXPECT_EQ(foreign_option("w", "inspect"), nullptr);  // Marian's --workspace
+  const Answer<AlignCommandOptions> word(align_table(), split("-t s t -m m -alignment x"));
+  EXPECT_EQ(word.outcome(), refused);
+  EXPECT_THAT(word.said, HasSubstr("there is no option -alignment"));
+  EXPECT_THAT(word.said, Not(HasSubstr("--variational-bayes")));  // of -a
+  EXPECT_EQ(foreign_option("c", "align"), nullptr);               // --config
+  EXPECT_EQ(foreign_option("w", "inspect"), nullptr);             // Marian's --workspace
   EXPECT_NE(foreign_option("w", "translate"), nullptr);
 }
 
