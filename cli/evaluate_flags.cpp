@@ -172,8 +172,9 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .field = &O::sentence_level,
                .group = metrics,
                .help =
-                   "print instead the scores of each line, tab-separated in the order of the table; BLEU of a line is "
-                   "smoothed, of n-grams no longer than the line"},
+                   "print instead the scores of each line, separated by tabs, always in the order BLEU, chrF, chrF++, "
+                   "TER, ROUGE-1, ROUGE-2, ROUGE-L, exact, evalb; BLEU of a line is smoothed, of n-grams no longer "
+                   "than the line"},
               {.name = "oracle",
                .field = &O::oracle,
                .group = metrics,

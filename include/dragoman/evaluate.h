@@ -61,9 +61,10 @@ struct EvalbParts {
 
 /// A metric of one system.
 struct MetricScore {
-  std::string name, title;           // "chrf" and "chrF2"
-  double score = 0;                  // 0 … 100; ter: 0 or more, lower is better
-  std::vector<double> lines;         // with sentence_level: of each line; BLEU as by sacreBLEU's sentence_bleu
+  std::string name, title;  // "chrf" and "chrF2"
+  double score = 0;         // 0 … 100; ter: 0 or more, lower is better
+  /// With sentence_level: of each line. BLEU as by sacreBLEU's sentence_bleu; evalb: NaN for lines that are skipped.
+  std::vector<double> lines;
   std::optional<Interval> interval;  // with confidence and paired_bs
   std::optional<double> p_value;     // of the difference from the first system
   std::optional<BleuParts> bleu;

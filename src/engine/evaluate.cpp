@@ -1,6 +1,7 @@
 #include "dragoman/evaluate.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.h"
 #include "base/grouped.h"
@@ -133,10 +134,12 @@ void judge_rouge(const Work& work, std::vector<SystemScores>& systems) {
 }
 
 void judge_trees(const Work& work, std::vector<SystemScores>& systems) {
+  constexpr double skipped = std::numeric_limits<double>::quiet_NaN();
   const auto references = read_trees(work.references.front(), work.options.references.front());
   const auto sums = judge(
       {"evalb", "EVALB"}, work, systems, [&](Segments lines) { return evalb_of_lines(lines, references); },
-      [](const EvalbStats& stats) { return evalb(stats).f1; });
+      [](const EvalbStats& stats) { return evalb(stats).f1; },
+      [](const EvalbStats& line) { return line.other_words > 0 ? skipped : evalb(line).f1; });
   for (size_t s = 0; s < systems.size(); ++s) {
     systems[s].scores.back().evalb = parts_of(evalb(sums[s]));
     const auto& [name, lines] = work.texts[s];

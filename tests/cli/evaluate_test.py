@@ -144,6 +144,11 @@ class Evaluate(unittest.TestCase):
         self.assertEqual(self.figures("-r titles -i outputs --metrics exact")["exact"], 0)
         self.assertEqual(self.figures("-r titles outputs -i outputs --metrics exact")["exact"], 100)
 
+    def test_a_line_that_evalb_skips_has_no_score(self):
+        lines = self.call("-r gold -i parsed --metrics evalb --sentence-level").stdout.splitlines()
+        self.assertEqual(lines.count("nan"), 1)
+        self.assertIn("0.0000", lines)  # not a tree
+
     def test_evalb_says_what_it_is_made_of(self):
         done = self.call("-r gold -i parsed --metrics evalb --json")
         page = json.loads(done.stdout)
