@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 
 #include "backend/registry.h"
 #include "tests/train/toy_run.h"
@@ -22,6 +23,19 @@ struct FineTuning : testing::Test {
   std::string first() const { return run.files.path("first.safetensors"); }
   std::string complaint() {
     return message_of([&] { Trainer(run.setup, backend("cpu")); });
+  }
+  /// A run that stops and resumes without the pretrained model ends in the bytes of one that does not stop.
+  void expect_to_resume_to_the_same_bytes(const std::function<void(OptimizerOptions&)>& set) {
+    ToyRun straight;
+    straight.setup.training.seed = 5;
+    straight.setup.training.pretrained_model = first();
+    for (ToyRun* r : {&straight, &run}) set(r->setup.optimizer);
+    straight.train_until(9);
+    run.train_until(4);
+    std::filesystem::remove(first());  // no longer needed
+    run.train_until(9);
+    EXPECT_TRUE(straight.model_bytes() == run.model_bytes());
+    EXPECT_TRUE(straight.state_bytes() == run.state_bytes());
   }
   ToyRun run;
 };

@@ -68,16 +68,9 @@ TEST_F(FineTuning, BeginsWithTheWeightsOfTheModel) {
 }
 
 TEST_F(FineTuning, ResumesFromItsOwnStateToTheSameBytes) {
-  ToyRun straight;
-  straight.setup.training.seed = 5;
-  straight.setup.training.pretrained_model = first();
-  straight.setup.optimizer.freeze = run.setup.optimizer.freeze = {"encoder.*", "decoder.0.self_attention.query.*"};
-  straight.train_until(9);
-  run.train_until(4);
-  fs::remove(first());  // no longer needed
-  run.train_until(9);
-  EXPECT_TRUE(straight.model_bytes() == run.model_bytes());
-  EXPECT_TRUE(straight.state_bytes() == run.state_bytes());
+  expect_to_resume_to_the_same_bytes([](OptimizerOptions& o) {
+    o.freeze = {"encoder.*", "decoder.0.self_attention.query.*"};
+  });
 }
 
 TEST_F(FineTuning, RefusesOtherShapesAndShowsBoth) {

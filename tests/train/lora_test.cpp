@@ -1,7 +1,5 @@
 #include <gmock/gmock.h>
 
-#include <filesystem>
-
 #include "io/model_file.h"
 #include "tests/train/fine_tuning.h"
 
@@ -10,7 +8,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-namespace fs = std::filesystem;
 
 using Lora = FineTuning;
 
@@ -66,19 +63,10 @@ TEST_F(Lora, ChangesWeightsOfLinearLayersByThatRank) {
 }
 
 TEST_F(Lora, ResumesToTheSameBytes) {
-  ToyRun straight;
-  straight.setup.training.seed = 5;
-  straight.setup.training.pretrained_model = first();
-  for (ToyRun* r : {&straight, &run}) {
-    r->setup.optimizer.lora_rank = 3;
-    r->setup.optimizer.exponential_smoothing = 0.1;
-  }
-  straight.train_until(9);
-  run.train_until(4);
-  fs::remove(first());  // no longer needed
-  run.train_until(9);
-  EXPECT_TRUE(straight.model_bytes() == run.model_bytes());
-  EXPECT_TRUE(straight.state_bytes() == run.state_bytes());
+  expect_to_resume_to_the_same_bytes([](OptimizerOptions& o) {
+    o.lora_rank = 3;
+    o.exponential_smoothing = 0.1;
+  });
 }
 
 TEST_F(Lora, RefusesSymbolsWhoseRowsWouldNeverBeTrained) {
