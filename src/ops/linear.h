@@ -17,7 +17,8 @@ struct LowRankUpdate {
   explicit operator bool() const { return bool(down); }
 };
 
-/// y = act(x · (w + up · down)ᵀ + b) as act(x · wᵀ + b + (x · downᵀ) · upᵀ).
+/// y = act(x · (w + up · down)ᵀ + b) as act(x · wᵀ + b + (x · downᵀ) · upᵀ), with the types of linear() above. The tape
+/// keeps x, x · downᵀ (N,R), and y or the sum if act needs it.
 Var linear(Context& cx, const Var& x, const Var& w, const Var& b, const LowRankUpdate& update, Activation act);
 
 /// The first linear() without act, but y has the type of w even if activations have 16 bits: for logits.
