@@ -24,7 +24,7 @@ const LogSink* bound_log();  // null: none
 /// Wraps `f`, to be called by another thread, so that it uses the calling thread's sink.
 template <class F>
 auto with_log(F f) {
-  return [f = std::move(f), sink = bound_log()]<class... A>(A&&... arguments) {
+  return [f = std::move(f), sink = bound_log()]<class... A>(A&&... arguments) mutable {
     const LogScope scope(sink);
     return f(std::forward<A>(arguments)...);
   };

@@ -48,7 +48,7 @@ void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
 }
 
 // The pool of the calling thread.
-thread_local ThreadPool* bound_pool = nullptr;
+thread_local ThreadPool* pool_of_thread = nullptr;
 
 // What KernelChunks says on the calling thread.
 thread_local int fixed_chunks = 0;
@@ -135,20 +135,22 @@ ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::size() const { return workers_->threads; }
 
-PoolScope::PoolScope(ThreadPool* pool) : before_(std::exchange(bound_pool, pool)) {}
-PoolScope::~PoolScope() { bound_pool = before_; }
+PoolScope::PoolScope(ThreadPool* pool) : before_(std::exchange(pool_of_thread, pool)) {}
+PoolScope::~PoolScope() { pool_of_thread = before_; }
+
+ThreadPool* bound_pool() { return pool_of_thread; }
 
 // No pool is bound in chunks on several threads, so kernels called there do not split their work further.
 int thread_count() {
-  if (!bound_pool) return 1;
-  return fixed_chunks > 0 ? fixed_chunks : bound_pool->size();
+  if (!pool_of_thread) return 1;
+  return fixed_chunks > 0 ? fixed_chunks : pool_of_thread->size();
 }
 
 KernelChunks::KernelChunks(int chunks) : before_(std::exchange(fixed_chunks, chunks)) {}
 KernelChunks::~KernelChunks() { fixed_chunks = before_; }
 
 void run_chunks(int chunks, void (*f)(const void*, int), const void* context) {
-  ThreadPool::Workers* const w = bound_pool ? bound_pool->workers_.get() : nullptr;
+  ThreadPool::Workers* const w = pool_of_thread ? pool_of_thread->workers_.get() : nullptr;
   if (chunks <= 1 || !w || w->busy.test_and_set(std::memory_order_acquire)) {
     for (int chunk = 0; chunk < chunks; ++chunk) f(context, chunk);
     return;

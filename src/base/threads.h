@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace dragoman {
 
@@ -36,6 +37,17 @@ class PoolScope {
  private:
   ThreadPool* const before_;
 };
+
+ThreadPool* bound_pool();  // null: none
+
+/// Wraps `f`, to be called by another thread, so that it uses the calling thread's pool.
+template <class F>
+auto with_pool(F f) {
+  return [f = std::move(f), pool = bound_pool()]<class... A>(A&&... arguments) mutable {
+    const PoolScope scope(pool);
+    return f(std::forward<A>(arguments)...);
+  };
+}
 
 /// Number of threads of the pool bound to this thread; 1 if none is bound.
 int thread_count();
