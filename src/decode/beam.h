@@ -76,6 +76,7 @@ class Beam {
   std::vector<RowRequest> requests() const;                // one per live() hypothesis
   size_t room() const { return width().live; }             // the most that live() can have next
   bool has_phrases() const { return bool(phrases_); }
+  bool at_limit() const { return length_ + 1 >= limit_; }  // whether the next step is certainly the last one
   void advance(std::span<const std::vector<Continuation>> continuations);  // one list per request
   std::vector<Hypothesis> best() const;                                    // the n best finished ones, best first
   /// The beginning of the best translation, as far as it is certain: the common prefix of all hypotheses that can still

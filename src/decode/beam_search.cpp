@@ -200,9 +200,10 @@ void Search::pick(const Predictions& predictions, std::span<const RowRequest> re
 
 // The device computes ahead for as long as its guess is likely to be right: while no sentence is about to begin, all
 // are searched for the best pieces, and no constraint is at work but that against the suppressed pieces. With required
-// phrases, the beam does not take the most probable hypotheses.
+// phrases, the beam does not take the most probable hypotheses. After the last step of all sentences there is none.
 std::optional<AheadRequest> Search::ahead_request(std::span<const RowRequest> requests) const {
   if (!models_.may_step_ahead() || admits() || requests.empty()) return {};
+  if (std::ranges::all_of(active_, [](const Active& s) { return s.beam.at_limit(); })) return {};
   AheadRequest ahead{.suppressed = requests[0].allowed->ids, .end = models_.conventions().special.eos};
   for (const RowRequest& r : requests)
     if (r.allowed->only || r.allowed->ids != ahead.suppressed) return {};

@@ -40,7 +40,7 @@ class Searches {
   /// two threads concurrently: callbacks that share state must be added to the same search.
   Search& next();
   bool wants_more() { return next().wants_more(); }
-  bool is_short() { return next().is_short(); }  // Search::is_short
+  bool is_short() { return next().is_short(); }
   bool idle() const;
   /// Number of sentences that are being translated.
   int64_t active() const;

@@ -6,10 +6,7 @@
 #include "backend/backend.h"
 #include "base/grouped.h"
 #include "base/log.h"
-#include "base/threads.h"
 #include "base/utf8.h"
-#include "decode/text_input.h"
-#include "decode/translation_writer.h"
 #include "interop/languages.h"
 
 namespace dragoman {
@@ -34,19 +31,6 @@ int longest_trained(std::span<const TranslatingModel> models) {
   for (const TranslatingModel& m : models)
     if (m.longest_source > 0) longest = longest > 0 ? std::min(longest, m.longest_source) : m.longest_source;
   return longest;
-}
-
-Wanted wanted(const TranslateOptions& options, const SearchOptions& search) {
-  const bool shown = options.scores || options.word_scores || search.n_best > 0;
-  return shown ? Wanted::log_probs : Wanted::pieces;
-}
-
-// Calls f(i) for each i in [0, n), on several threads if waking them is worth it: on a GPU, they sleep between steps.
-template <class F>
-void for_each_text(int64_t n, const F& f) {
-  constexpr int64_t few = 16;
-  if (n > few) return parallel_items(n, [&](int64_t i, int) { f(i); });
-  for (int64_t i = 0; i < n; ++i) f(i);
 }
 
 }  // namespace
@@ -75,95 +59,6 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
 Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
                        const SearchOptions& search, int searches)
     : Translator(std::array{TranslatingModel{&cx, &model}}, vocabularies, options, search, {}, searches) {}
-
-std::vector<std::string> Translator::translate(std::span<const std::string> lines) {
-  std::vector<std::string> texts;
-  auto next = lines.begin();
-  run({.ready = [] { return true; },
-       .next = [&](std::string& line, bool&) { return next != lines.end() && (line = *next++, true); },
-       .write = [&](const auto& best, bool) { texts.push_back(best[0].text); },
-       .flush = [] {}});
-  return texts;
-}
-
-int64_t Translator::translate(LineReader& in, LineWriter& out, const std::function<void(int64_t)>& written) {
-  TextInput input(in, options_);
-  TranslationWriter writer(out, options_, *search_options_);
-  run({.ready = [&] { return input.ready(); },
-       .next = [&](std::string& text, bool& more) { return input.next(text, more); },
-       .write = [&](auto best, bool more) { writer.write(std::move(best), more); },
-       .flush =
-           [&] {
-             out.flush();
-             if (written) written(writer.lines());
-           }});
-  return writer.lines();
-}
-
-void Translator::run(const Flow& flow) {
-  line_ = flow.first_line;
-  segment_ = 0;
-  read(flow);
-  while (!texts_.empty()) {
-    try {
-      searches_.step();
-    } catch (...) {
-      while (write_finished(flow)) continue;  // finished translations are not lost
-      throw;
-    }
-    write_finished(flow);
-    read(flow);
-  }
-}
-
-// While a device computes a step, the host reads and writes some lines each: if it took longer, the device would have
-// to wait. Only a few sentences of a hundred end in a step, so a quarter is enough.
-int64_t Translator::lines_at_once() const {
-  constexpr int64_t least = 32;
-  const bool computing = first_.cx->backend.is_device() && !searches_.idle();
-  return computing ? std::max(least, searches_.active() / 4) : options_.maxi_batch_lines;
-}
-
-void Translator::read(const Flow& flow) {
-  const int64_t most = lines_at_once();
-  int64_t lines = 0;
-  while ((lines < most || searches_.is_short()) && std::ssize(texts_) < options_.maxi_batch_lines &&
-         searches_.wants_more()) {
-    std::vector<Chunk> chunks = next_chunks(flow);
-    if (chunks.empty()) return;
-    for_each_text(std::ssize(chunks), [&](int64_t i) { encode_chunk(chunks[size_t(i)]); });
-    for (Chunk& chunk : chunks) take(std::move(chunk));
-    lines += std::ssize(chunks);
-  }
-}
-
-// Some of the input, to be encoded together. Blocks only when there is nothing else to do, and then only for one line.
-std::vector<Translator::Chunk> Translator::next_chunks(const Flow& flow) const {
-  constexpr size_t most_bytes = 64 << 10;
-  constexpr int64_t most_chunks = 256;
-  const int64_t most = std::min({most_chunks, lines_at_once(), options_.maxi_batch_lines - std::ssize(texts_)});
-  std::vector<Chunk> chunks;
-  size_t bytes = 0;
-  Chunk chunk;
-  while (std::ssize(chunks) < most && bytes < most_bytes && ((texts_.empty() && chunks.empty()) || flow.ready()) &&
-         flow.next(chunk.text, chunk.more)) {
-    bytes += chunk.text.size();
-    chunks.push_back(std::exchange(chunk, {}));
-  }
-  return chunks;
-}
-
-void Translator::take(Chunk chunk) {
-  const bool more = chunk.more;
-  auto sentences = sentences_of(std::move(chunk));
-  texts_.push_back({.more = more,
-                    .line = line_,
-                    .search = search_options_,
-                    .wanted = wanted(options_, *search_options_),
-                    .alignment = options_.alignment});
-  start(texts_.back(), std::move(sentences));  // texts stay where they are in memory until they are written
-  if (!more) ++line_, segment_ = 0;
-}
 
 Translator::Ticket Translator::submit(TextRequest request, Done done, Failed failed) {
   validate(request.search);
@@ -354,31 +249,6 @@ void Translator::warn_of_lack(uint64_t line) {
       "the translation of line {} does not contain all its required phrases (--glossary, --constraints): it reached "
       "the length limit, the model never predicts some of their pieces, or --avoid forbids them",
       grouped(int64_t(line) + 1));
-}
-
-// Writes finished translations. Returns whether some are left.
-bool Translator::write_finished(const Flow& flow) {
-  const int64_t most = lines_at_once();
-  std::vector<Text> finished;
-  std::exception_ptr error;
-  for (; std::ssize(finished) < most && !texts_.empty() && texts_.front().unfinished == 0 && !error;
-       texts_.pop_front()) {
-    error = texts_.front().error;
-    if (!error) finished.push_back(std::move(texts_.front()));
-  }
-  if (finished.empty() && !error) return false;
-  std::vector<std::vector<Translation>> translations(finished.size());
-  const auto find = [&](int64_t i) { translations[size_t(i)] = best(std::move(finished[size_t(i)])); };
-  const bool aligns = options_.alignment.kind != AlignmentStyle::none;  // with kernels: one text after the other
-  if (!aligns) for_each_text(std::ssize(finished), find);
-  for (size_t i = 0; i < finished.size(); ++i) {
-    if (aligns) find(int64_t(i));
-    if (finished[i].lacks) warn_of_lack(finished[i].line);
-    flow.write(std::move(translations[i]), finished[i].more);
-  }
-  flow.flush();
-  if (error) std::rethrow_exception(error);
-  return !texts_.empty() && texts_.front().unfinished == 0;
 }
 
 }  // namespace dragoman

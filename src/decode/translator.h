@@ -58,8 +58,9 @@ class Translator {
 
   /// Translates all lines of a file or pipe in order; returns their number. Holds at most `maxi_batch_lines` lines;
   /// lines longer than a mebibyte are processed in chunks. Reads ahead available input, never waits for more while a
-  /// line is unfinished, and flushes a translation once all before it are written, on a device after some more steps if
-  /// there are many, so it works interactively over two pipes. `written` receives the number of lines written so far.
+  /// line is unfinished, and flushes a translation once all before it are written, on a device some steps later if
+  /// others are being translated, so it works interactively over two pipes. `written` receives the number of lines
+  /// written so far.
   int64_t translate(LineReader& in, LineWriter& out, const std::function<void(int64_t lines)>& written = {});
 
   /// Input of lines and output of translations, in the same order. A long line may come in chunks: on both sides,
@@ -137,8 +138,8 @@ class Translator {
     std::vector<Glossary::Found> terms = {};
   };
 
-  void read(const Flow& flow);
-  std::vector<Chunk> next_chunks(const Flow& flow) const;
+  class Lines;
+
   void encode_chunk(Chunk& chunk) const;
   void take(Chunk chunk);
   void start(Text& text, std::vector<Sentence> sentences);
@@ -164,8 +165,6 @@ class Translator {
   void warn_of_prefix(const std::vector<int32_t>& prefix);
   void warn_of_unknown_prefix();
   void warn_of_lack(uint64_t line);
-  bool write_finished(const Flow& flow);
-  int64_t lines_at_once() const;
   void align_ended();
   void answer(Pending& request);
   std::vector<Translation> best(Text text);

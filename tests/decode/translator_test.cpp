@@ -4,8 +4,7 @@
 
 #include "base/utf8.h"
 #include "tests/decode/tiny_translator.h"
-#include "tests/op_check/gpu.h"
-#include "tests/op_check/values.h"
+#include "tests/threads.h"
 #include "tests/vocab/travel_text.h"
 
 namespace dragoman {
@@ -74,31 +73,6 @@ TEST_F(TranslatorTest, GivesALineTheSameTranslationAloneAndAmongOthers) {
   options.maxi_batch_lines = 2;
   options.mini_batch_words = 1;
   EXPECT_EQ(translate(lines), together);
-}
-
-// While it computes, only some lines are read or written at a time.
-TEST_F(TranslatorTest, KeepsTheOrderOfLinesOnADevice) {
-  const Backend& device = gpu_on_host();
-  Arena arena{*device.memory};
-  const auto model = make_model(tiny.config, device, arena, DType::f32, false);
-  const auto to = model->parameters().named(), from = tiny.model->parameters().named();
-  for (size_t i = 0; i < to.size(); ++i) to[i].value.assign(from[i].value);
-  PackedWeights packed = model->parameters().pack(DType::f32);
-  Context cx{.backend = device, .arena = arena, .packed = &packed};
-  search = {.beam_size = 1, .max_length_add = 1, .max_length_factor = 1};
-  const auto translate = [&](const std::vector<std::string>& lines) {
-    return Translator(cx, *model, tiny.vocabularies, options, search).translate(lines);
-  };
-  const std::vector<std::string> different = {"the", "", "a castle", "Where is it?"};
-  const auto expected = translate(different);
-  std::vector<std::string> lines;
-  for (size_t i = 0; i < 150; ++i) lines.push_back(different[i % different.size()]);
-  for (const int64_t words : {64, 1024}) {
-    options.mini_batch_words = words;
-    const auto found = translate(lines);
-    ASSERT_THAT(found, SizeIs(lines.size()));
-    for (size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(found[i], expected[i % different.size()]) << i;
-  }
 }
 
 // Long lines make tables of positions grow while all sentences use them.
