@@ -45,11 +45,9 @@ class Search {
   bool has_room() const { return tokens() < tokens_; }
   /// Whether sentences are queued.
   bool queues() const { return !waiting_.empty(); }
-  /// Whether more sentences in the queue would improve throughput. A device, which must not wait for them, wants twice
-  /// as many as can begin at once.
-  bool wants_more() const { return waiting_tokens_ < (models_.on_device() ? 2 : 1) * tokens_; }
-  /// Whether fewer sentences are queued than can begin at once.
-  bool is_short() const { return waiting_tokens_ < tokens_; }
+  /// Whether the queue is short, so that more sentences would improve throughput: less than `times` what can begin at
+  /// once.
+  bool wants_more(int times = 1) const { return waiting_tokens_ < times * tokens_; }
   /// Number of sentences that are being translated.
   int64_t active() const { return std::ssize(active_); }
   /// Starts queued sentences that fit the budget, then extends all hypotheses by one token. A sentence for which there

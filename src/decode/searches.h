@@ -39,8 +39,7 @@ class Searches {
   /// The search with the least work. A search calls its callbacks sequentially, but two searches may call theirs from
   /// two threads concurrently: callbacks that share state must be added to the same search.
   Search& next();
-  bool wants_more() { return next().wants_more(); }
-  bool is_short() { return next().is_short(); }
+  bool wants_more(int times = 1) { return next().wants_more(times); }  // Search::wants_more
   bool idle() const;
   /// Number of sentences that are being translated.
   int64_t active() const;

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "backend/backend.h"
+#include "base/new_thread.h"
 #include "base/task_thread.h"
 #include "decode/text_input.h"
 #include "decode/translation_writer.h"
@@ -26,7 +27,7 @@ bool is_ready(const auto& future) { return future.wait_for(std::chrono::seconds(
 class Translator::Lines {
  public:
   Lines(Translator& translator, const Flow& flow) : t_(translator), flow_(flow) {
-    if (t_.first_.cx->backend.is_device()) beside_.emplace();
+    if (t_.first_.cx->backend.is_device()) start_thread();
   }
 
   bool any() const { return !t_.texts_.empty() || encoding_.valid() || decoding_.valid(); }
@@ -45,7 +46,9 @@ class Translator::Lines {
     std::vector<std::vector<Translation>> translations = {};  // of each text
   };
 
-  bool computing() const { return beside_ && !t_.searches_.idle(); }
+  void start_thread();
+  bool aligns() const { return t_.options_.alignment.kind != AlignmentStyle::none; }
+  bool computing() const { return beside_ && t_.searches_.active() > 0; }
   int64_t held() const { return std::ssize(t_.texts_) + being_decoded_; }
   Chunks next_chunks() const;
   void encode(Chunks& chunks) const;
@@ -60,8 +63,17 @@ class Translator::Lines {
   std::future<Chunks> encoding_;
   std::future<Finished> decoding_;
   int64_t being_decoded_ = 0;         // lines
-  std::optional<TaskThread> beside_;  // last: its tasks use the others; none: there is no device
+  std::optional<TaskThread> beside_;  // last: its tasks use the others; none: there is no device, or no more threads
 };
+
+// Not needed: this thread can do all of it.
+void Translator::Lines::start_thread() {
+  try {
+    beside_.emplace();
+  } catch (const TooManyThreads&) {
+    beside_.reset();
+  }
+}
 
 std::vector<std::string> Translator::translate(std::span<const std::string> lines) {
   std::vector<std::string> texts;
@@ -91,22 +103,26 @@ void Translator::run(const Flow& flow) {
   line_ = flow.first_line;
   segment_ = 0;
   Lines lines(*this, flow);
-  lines.read();
-  while (lines.any()) {
+  const auto losing_nothing = [&](const auto& f) {
     try {
-      searches_.step();
+      f();
     } catch (...) {
-      lines.write_all();  // finished translations are not lost
+      lines.write_all();
       throw;
     }
+  };
+  losing_nothing([&] { lines.read(); });
+  while (lines.any()) {
+    losing_nothing([&] { searches_.step(); });
     lines.write();
-    lines.read();
+    losing_nothing([&] { lines.read(); });
   }
 }
 
 void Translator::Lines::read() {
   if (encoding_.valid() && (!computing() || is_ready(encoding_))) take(encoding_.get());
-  while (!encoding_.valid() && held() < t_.options_.maxi_batch_lines && t_.searches_.wants_more()) {
+  // A device must not wait for sentences, so more of them are queued.
+  while (!encoding_.valid() && held() < t_.options_.maxi_batch_lines && t_.searches_.wants_more(beside_ ? 2 : 1)) {
     Chunks chunks = next_chunks();
     if (chunks.empty()) return;
     if (computing()) {
@@ -126,8 +142,8 @@ void Translator::Lines::read() {
 // in a step.
 Translator::Lines::Chunks Translator::Lines::next_chunks() const {
   constexpr size_t most_bytes = 64 << 10;
-  constexpr int64_t most_chunks = 256, few = 16;
-  const bool in_parts = computing() && !t_.searches_.is_short();
+  constexpr int64_t most_chunks = 1024, few = 16;
+  const bool in_parts = computing() && !t_.searches_.wants_more();
   const int64_t most = std::min(in_parts ? std::max(few, t_.searches_.active() / 8) : most_chunks,
                                 t_.options_.maxi_batch_lines - held());
   Chunks chunks;
@@ -173,8 +189,7 @@ bool Translator::Lines::write_some(bool all) {
   if (has_decoded) put(decoding_.get());
   Finished finished = next_finished();
   if (finished.texts.empty()) return has_decoded;
-  // Aligning calls kernels, which the other thread must not.
-  if (computing() && t_.options_.alignment.kind == AlignmentStyle::none) {
+  if (computing() && !aligns()) {  // aligning calls kernels, which the other thread must not
     being_decoded_ = std::ssize(finished.texts);
     decoding_ = beside_->start([this, finished = std::move(finished)]() mutable {
       decode(finished);
@@ -187,11 +202,13 @@ bool Translator::Lines::write_some(bool all) {
   return true;
 }
 
-// Throws the error of a text when those before it are written.
+// If they have to be aligned, which takes longer and more memory, only the first one. Throws the error of a text when
+// those before it are written.
 Translator::Lines::Finished Translator::Lines::next_finished() {
   Finished finished;
   auto& texts = t_.texts_;
   while (!texts.empty() && texts.front().unfinished == 0 && !texts.front().error) {
+    if (aligns() && !finished.texts.empty()) break;
     finished.texts.push_back(std::move(texts.front()));
     texts.pop_front();
   }
@@ -204,9 +221,9 @@ Translator::Lines::Finished Translator::Lines::next_finished() {
 void Translator::Lines::decode(Finished& finished) const {
   auto& [texts, translations] = finished;
   translations.resize(texts.size());
-  const auto decode = [&](int64_t i, int) { translations[size_t(i)] = t_.best(std::move(texts[size_t(i)])); };
-  if (t_.options_.alignment.kind == AlignmentStyle::none) return parallel_items(std::ssize(texts), decode);
-  for (int64_t i = 0; i < std::ssize(texts); ++i) decode(i, 0);  // the kernels use all threads
+  const auto decode = [&](int64_t i) { translations[size_t(i)] = t_.best(std::move(texts[size_t(i)])); };
+  if (aligns()) return decode(0);  // there is only one, and its kernels use all threads
+  parallel_items(std::ssize(texts), [&](int64_t i, int) { decode(i); });
 }
 
 void Translator::Lines::put(Finished finished) {

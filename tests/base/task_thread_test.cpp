@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "tests/threads.h"
 
@@ -61,7 +64,7 @@ TEST(TaskThread, DropsTasksThatHaveNotBegunWhenItEnds) {
     begun.get_future().wait();
     // The destructor waits for the first task, which ends only when the destructor has begun.
     ends = std::jthread([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
       may_end.set_value();
     });
   }

@@ -102,10 +102,10 @@ TEST_F(BegunStep, FindsThatEnoughLinesHaveBeenRead) {
   for (size_t i = 0; i < to.size(); ++i) to[i].value.assign(from[i].value);
   const PackedWeights packed_weights = on_device->parameters().pack(DType::f32);
   Context cx{.backend = counting, .arena = arena, .packed = &packed_weights};
-  const TranslateOptions options{.mini_batch_words = 900, .no_spm_encode = true};
+  const TranslateOptions options{.mini_batch_words = 2700, .no_spm_encode = true};
   const SearchOptions as_long{.beam_size = 1, .max_length_add = 0, .max_length_factor = 1};
   std::vector<std::string> lines;
-  for (int i = 0; i < 1000; ++i) lines.push_back(i % 3 > 0 ? "a" : "a b");
+  for (int i = 0; i < 3000; ++i) lines.push_back(i % 3 > 0 ? "a" : "a b");
   EXPECT_EQ(Translator(cx, *on_device, tiny.vocabularies, options, as_long).translate(lines).size(), lines.size());
   EXPECT_LE(steps, 12) << "with 16 lines a step it would be about 50";
 }

@@ -2,6 +2,7 @@
 
 #include "decode/translator.h"
 #include "tests/decode/tiny_translator.h"
+#include "tests/no_threads.h"
 #include "tests/op_check/gpu.h"
 
 namespace dragoman {
@@ -85,40 +86,66 @@ TEST_F(LinesOnADevice, AreNoMoreThanMayBeHeld) {
   EXPECT_EQ(most, 20u);
 }
 
+// Even if no thread can be started, and if a second line comes while the first one is translated.
+TEST_F(LinesOnADevice, AreWrittenBeforeABlockingRead) {
+  for (const bool alone : {false, true}) {
+    const auto none = alone ? std::make_unique<NoThreads>() : nullptr;
+    size_t read = 0, written = 0;
+    run({.ready = [&] { return read % 2 == 1; },
+         .next =
+             [&](std::string& line, bool&) {
+               if (read % 2 == 0) {
+                 EXPECT_EQ(written, read) << "would wait although a line is pending";
+               }
+               return read < 10 && (line = different[read++ % different.size()], true);
+             },
+         .write = [&](const auto&, bool) { ++written; },
+         .flush = [] {}});
+    EXPECT_EQ(written, 10u);
+  }
+}
+
 TEST_F(LinesOnADevice, AreNotLostWhenTheSearchFailsAfterThem) {
   const auto expected = translate(different);
   const Texts lines = lines_of(100);
   options.mini_batch_words = 30;
-  static int steps;
+  static int steps, failing;
   device.top_k = [](const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits) {
-    if (++steps == 20) throw DeviceError("the device is gone", "");
+    if (++steps == failing) throw DeviceError("the device is gone", "");
     gpu_on_host().top_k(values, ids, lse, logits);
   };
-  steps = 0;
-  Texts written;
-  auto next = lines.begin();
-  EXPECT_THROW(run({.ready = [] { return true; },
-                    .next = [&](std::string& line, bool&) { return next != lines.end() && (line = *next++, true); },
-                    .write = [&](const auto& best, bool) { written.push_back(best[0].text); },
-                    .flush = [] {}}),
-               DeviceError);
-  EXPECT_GT(written.size(), 5u);
-  EXPECT_LT(written.size(), lines.size());
-  for (size_t i = 0; i < written.size(); ++i) EXPECT_EQ(written[i], expected[i % different.size()]) << i;
+  size_t most = 0;
+  for (failing = 10; failing < 14; ++failing) {
+    steps = 0;
+    Texts written;
+    auto next = lines.begin();
+    EXPECT_THROW(run({.ready = [] { return true; },
+                      .next = [&](std::string& line, bool&) { return next != lines.end() && (line = *next++, true); },
+                      .write = [&](const auto& best, bool) { written.push_back(best[0].text); },
+                      .flush = [] {}}),
+                 DeviceError);
+    EXPECT_LT(written.size(), lines.size());
+    for (size_t i = 0; i < written.size(); ++i) EXPECT_EQ(written[i], expected[i % different.size()]) << i;
+    most = std::max(most, written.size());
+  }
+  EXPECT_GT(most, 5u);
 }
 
-TEST_F(LinesOnADevice, ThatCannotBeReadEndTheRun) {
-  int read = 0;
+TEST_F(LinesOnADevice, AreNotLostWhenALaterOneCannotBeRead) {
+  options.mini_batch_words = 30;
+  options.maxi_batch_lines = 20;
+  size_t read = 0, written = 0;
   EXPECT_THROW(run({.ready = [] { return true; },
                     .next =
                         [&](std::string& line, bool&) {
-                          if (++read > 50) throw Error("the pipe is broken");
-                          line = "a castle";
+                          if (read == 100) throw Error("the pipe is broken");
+                          line = different[read++ % different.size()];
                           return true;
                         },
-                    .write = [](const auto&, bool) {},
+                    .write = [&](const auto&, bool) { ++written; },
                     .flush = [] {}}),
                Error);
+  EXPECT_GE(written, 80u) << "all but those that may be held";
 }
 
 }  // namespace
