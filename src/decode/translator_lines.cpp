@@ -219,11 +219,12 @@ Translator::Lines::Finished Translator::Lines::next_finished() {
 }
 
 void Translator::Lines::decode(Finished& finished) const {
-  auto& [texts, translations] = finished;
-  translations.resize(texts.size());
-  const auto decode = [&](int64_t i) { translations[size_t(i)] = t_.best(std::move(texts[size_t(i)])); };
+  finished.translations.resize(finished.texts.size());
+  const auto decode = [&](int64_t i) {
+    finished.translations[size_t(i)] = t_.best(std::move(finished.texts[size_t(i)]));
+  };
   if (aligns()) return decode(0);  // there is only one, and its kernels use all threads
-  parallel_items(std::ssize(texts), [&](int64_t i, int) { decode(i); });
+  parallel_items(std::ssize(finished.texts), [&](int64_t i, int) { decode(i); });
 }
 
 void Translator::Lines::put(Finished finished) {
