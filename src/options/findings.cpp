@@ -24,8 +24,10 @@ void Findings::add_option(std::string_view name, const std::vector<std::string>&
                           const std::string& shown, const std::string& nearest) {
   const Foreign* foreign = foreign_option(name, command_);
   if (!foreign) {
-    const std::string elsewhere = elsewhere_ ? elsewhere_(name) : "";
-    return add_unread(Error(message, elsewhere.empty() ? nearest : elsewhere));
+    std::string hint = elsewhere_ ? elsewhere_(name) : "";
+    if (hint.empty()) hint = nearest;
+    if (hint.empty() && elsewhere_) hint = help();
+    return add_unread(Error(message, hint));
   }
   const std::string_view why = reason_to_ignore(*foreign, command_, words);
   if (why.empty()) return add(Error(message, std::string(foreign->answer)));
@@ -38,15 +40,19 @@ void Findings::ignore(const std::string& shown, std::string_view why) {
   same->options.push_back(shown);
 }
 
+std::string Findings::help() const {
+  return fmt::format("dragoman {} --help WORD shows the options that mention a word", command_);
+}
+
 void Findings::finish() const {
   if (problems_.size() == 1) throw problems_[0];
   if (!problems_.empty()) {
     std::string text = fmt::format("{} problems with the options of dragoman {}", problems_.size(), command_);
     for (const Error& problem : problems_) {
       text += fmt::format("\n  {}", problem.what());
-      if (!problem.hint().empty()) text += fmt::format("\n    hint: {}", problem.hint());
+      if (!problem.hint().empty() && problem.hint() != help()) text += fmt::format("\n    hint: {}", problem.hint());
     }
-    throw Error(text, fmt::format("dragoman {} --help WORD shows the options that mention a word", command_));
+    throw Error(text, help());
   }
   for (const auto& [why, options] : ignored_)
     log_warning("{} {} ignored: {}", fmt::join(options, ", "), options.size() == 1 ? "is" : "are", why);

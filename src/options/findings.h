@@ -10,7 +10,8 @@ namespace dragoman {
 /// Collects all problems in a command line and its configuration files, so that one message can list them all.
 class Findings {
  public:
-  /// The other commands that have an option, as a hint; empty if there are none.
+  /// The other commands that have an option, as a hint; empty if there are none. null: the options are not those of a
+  /// command, so no hint tells to ask it for help.
   using Elsewhere = std::string (*)(std::string_view option);
 
   explicit Findings(std::string_view command, Elsewhere elsewhere = nullptr)
@@ -56,6 +57,8 @@ class Findings {
   void finish() const;
 
  private:
+  std::string help() const;
+
   struct Ignored {
     std::string_view why;
     std::vector<std::string> options;

@@ -189,8 +189,9 @@ TEST(CommandLine, TurnsWordsIntoEnumeratorsAndFrequencies) {
 TEST(CommandLine, NamesTheNearestOfAnOptionThatDoesNotExist) {
   EXPECT_EQ(error_of({"--deptth", "3"}), "there is no option --deptth | did you mean --depth?");
   EXPECT_EQ(error_of({"--dep", "3"}), "there is no option --dep | did you mean --depth?");
-  EXPECT_EQ(error_of({"--elephant"}), "there is no option --elephant | ");
-  EXPECT_EQ(error_of({"-x"}), "there is no option -x | ");
+  EXPECT_EQ(error_of({"--elephant"}),
+            "there is no option --elephant | dragoman toy --help WORD shows the options that mention a word");
+  EXPECT_EQ(error_of({"-x"}), "there is no option -x | dragoman toy --help WORD shows the options that mention a word");
 }
 
 TEST(CommandLine, TakesALongNameWithOneDashForAMistake) {
