@@ -1,5 +1,8 @@
 #pragma once
+#include <gtest/gtest.h>
+
 #include "backend/registry.h"
+#include "decode/translator.h"
 #include "io/load_model.h"
 #include "tests/source_dir.h"
 #include "vocab/listed_vocabulary.h"
@@ -38,6 +41,22 @@ struct TinyModel {
   PackedWeights packed;
   Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed};
 };
+
+/// Expects `run`, which runs a translator on a flow, to write each line before it waits for the next one.
+template <class Run>
+void expect_lines_written_before_the_next(const Run& run) {
+  const std::vector<std::string> lines = {"Where is the castle?", "", "How much is a ticket?", " "};
+  size_t read = 0, written = 0, flushed = 0;
+  run({.ready = [] { return false; },
+       .next =
+           [&](std::string& line, bool&) {
+             EXPECT_EQ(flushed, read) << "would wait although a line is pending";
+             return read < lines.size() && (line = lines[read++], true);
+           },
+       .write = [&](const auto&, bool) { ++written; },
+       .flush = [&] { flushed = written; }});
+  EXPECT_EQ(flushed, lines.size());
+}
 
 /// SentencePiece ends the process if it runs out of memory while it encodes, so this is a vocabulary without it.
 inline void save_with_words(const TinyModel& tiny, const std::string& path) {

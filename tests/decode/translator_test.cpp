@@ -321,18 +321,9 @@ TEST_F(TranslatorTest, DrawsTheSameForALineWhateverTheBatch) {
 }
 
 TEST_F(TranslatorTest, WritesALineBeforeItWaitsForTheNext) {
-  const std::vector<std::string> lines = {"Where is the castle?", "", "How much is a ticket?", " "};
-  size_t read = 0, written = 0, flushed = 0;
-  Translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search)
-      .run({.ready = [] { return false; },
-            .next =
-                [&](std::string& line, bool&) {
-                  EXPECT_EQ(flushed, read) << "would wait although a line is pending";
-                  return read < lines.size() && (line = lines[read++], true);
-                },
-            .write = [&](const auto&, bool) { ++written; },
-            .flush = [&] { flushed = written; }});
-  EXPECT_EQ(flushed, lines.size());
+  expect_lines_written_before_the_next([&](const Translator::Flow& flow) {
+    Translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search).run(flow);
+  });
 }
 
 TEST_F(TranslatorTest, HoldsNoMoreLinesThanItMay) {
