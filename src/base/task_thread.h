@@ -28,8 +28,9 @@ class TaskThread {
   std::future<std::invoke_result_t<F&>> start(F task) {
     using Task = std::packaged_task<std::invoke_result_t<F&>()>;
     const auto queued = std::make_shared<Task>(with_log(with_pool(std::move(task))));
+    auto result = queued->get_future();
     push([queued] { (*queued)(); });
-    return queued->get_future();
+    return result;
   }
 
  private:
