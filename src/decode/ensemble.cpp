@@ -20,12 +20,12 @@ void require_numbers(const Tensor& of_rows, const Context& cx) {
   while (r < R && std::isfinite(of_rows.as<float>()[r * (of_rows.elements() / R)])) ++r;
   if (r == R) return;
   if (cx.rounded && cx.rounded->type == DType::f16)
-    throw Error(
+    throw DamagedModel(
         "the model's output is NaN: with --precision float16 no number may exceed 65,504, and one of this model's "
         "activations probably does",
         "use --precision bfloat16 or float32; if the output is NaN there too, the weights are damaged");
-  throw Error("the model's output is NaN: its weights are damaged, or its training diverged",
-              "use an earlier checkpoint; dragoman inspect shows the contents of a model file");
+  throw DamagedModel("the model's output is NaN: its weights are damaged, or its training diverged",
+                     "use an earlier checkpoint; dragoman inspect shows the contents of a model file");
 }
 
 // Rounding must not raise a probability above 1.

@@ -11,6 +11,12 @@
 
 namespace dragoman {
 
+/// A model computes NaN: its weights are damaged, not the input.
+class DamagedModel : public Error {
+ public:
+  using Error::Error;
+};
+
 /// One hypothesis to continue in a decoding step.
 struct StepRow {
   int sentence;   // its handle (Decoding::add)

@@ -8,6 +8,7 @@
 #include "base/grouped.h"
 #include "data/unknown_pieces.h"
 #include "interop/open_model.h"
+#include "model/model.h"
 
 namespace dragoman {
 namespace {
@@ -42,9 +43,9 @@ void warn_of_unknown_pieces(std::span<const IdPair> pairs, const Vocabularies& v
 
 void require_numbers(std::span<const float> log_probs, int64_t number, const LinesOrigin& origin) {
   if (std::ranges::none_of(log_probs, [](float x) { return std::isnan(x); })) return;
-  throw Error(fmt::format("{}{} {}: {} gives NaN: its weights are damaged, or its training diverged", origin.target,
-                          origin.target.empty() ? "pair" : ", line", number, origin.model),
-              "use an earlier checkpoint; dragoman inspect shows the contents of a model file");
+  throw DamagedModel(fmt::format("{}{} {}: {} gives NaN: its weights are damaged, or its training diverged",
+                                 origin.target, origin.target.empty() ? "pair" : ", line", number, origin.model),
+                     "use an earlier checkpoint; dragoman inspect shows the contents of a model file");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/new_thread.h"
+#include "model/model.h"
 #include "tensor/arena.h"
 
 namespace dragoman {
@@ -29,6 +30,9 @@ HttpResponse failure_response(Service& service, const std::exception_ptr& error)
   } catch (const DeviceError& e) {
     service.note_device(e.what());
     return error_response(503, "the server's GPU has failed");
+  } catch (const DamagedModel& e) {
+    log_warning("A translation failed: {}", e.what());
+    return error_response(500, e.what());
   } catch (const Error& e) {
     return error_response(400, e.what());
   } catch (const std::exception& e) {

@@ -142,11 +142,11 @@ def with_lists(shortlist, version=b"1", **tensors):
     return struct.pack("<Q", len(text)) + text + b"".join(found.values())
 
 
-def with_nan(model):
-    """The model without its checksum and with NaN as the first number."""
+def beginning_with(number, model):
+    """The model without its checksum and with this as the first number of its weights."""
     [length] = struct.unpack("<Q", model[:8])
     header, data = model[:8 + length].replace(b'"checksum"', b'"checksun"'), model[8 + length:]
-    return header + struct.pack("<f", float("nan")) + data[4:]
+    return header + struct.pack("<f", number) + data[4:]
 
 
 def without_room(model):
@@ -195,7 +195,7 @@ class ModelErrors(ErrorsCase):
         (cls.folder / "cut").write_bytes(model[:500])
         (cls.folder / "flipped").write_bytes(model[:-1] + bytes([model[-1] ^ 1]))
         (cls.folder / "spoilt").write_bytes(edited((cls.folder / "able").read_bytes(), spoil))
-        (cls.folder / "nan").write_bytes(with_nan(model))
+        (cls.folder / "nan").write_bytes(beginning_with(float("nan"), model))
         (cls.folder / "roomless").write_bytes(without_room(model))
         with zipfile.ZipFile(cls.folder / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as bomb:
             bomb.writestr("bomb/data.pkl", bytes(4 << 20))

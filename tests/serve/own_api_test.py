@@ -17,6 +17,8 @@ from serve_case import Served, run, serving, translated
 from toy_server import LINES, SMALL
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests" / "cli"))
+from model_errors_test import beginning_with
 
 
 def setUpModule():
@@ -198,6 +200,18 @@ class ProtectedTag(unittest.TestCase):
             text = "\n".join([named[0]] + [f"{line}." for line in LINES[1:3]])
             self.assertEqual(scores(text), scores(*named))
             self.assertNotEqual(scores(text), scores(*[named[0]] + [f"{line}." for line in LINES[1:3]]))
+
+
+class OfADamagedModel(unittest.TestCase):
+    def test_is_an_error_of_the_server(self):
+        model = (serve_case.FOLDER / "a.safetensors").read_bytes()
+        (serve_case.FOLDER / "huge").write_bytes(beginning_with(3e38, model))
+        with serving(models=("en-de=huge",)) as server:
+            for path, request in (("/translate", {"q": LINES[0], "source": "en", "target": "de"}),
+                                  ("/v1/translate", {"text": LINES[0]}),
+                                  ("/v1/score", {"text": LINES[0], "translation": LINES[0]})):
+                self.assertIn("NaN", server.json("POST", path, request, 500)["error"])
+            self.assertIn("NaN: its weights are damaged", server.said())
 
 
 class ScoresOfSeveralLanguages(unittest.TestCase):
