@@ -282,4 +282,11 @@ int64_t Parameters::count() const {
   return sum;
 }
 
+int64_t Parameters::update_count() const {
+  int64_t sum = 0;
+  for (const Named& p : named_)
+    if (p.is_update()) sum += p.value.elements();
+  return sum;
+}
+
 }  // namespace dragoman

@@ -129,7 +129,8 @@ class Parameters {
   Use use_of(size_t buffer) const { return uses_[buffer]; }  // of vectors and statistics: lookup
   std::span<const Named> slices_of(size_t buffer) const;
   DType dtype() const { return dtype_; }
-  int64_t count() const;  // of the numbers in all trained slices, without factors of updates
+  int64_t count() const;         // of the numbers in all trained slices, without factors of updates
+  int64_t update_count() const;  // of the numbers in factors of updates
 
   /// Elements of all buffers that are not frozen, each rounded up to whole blocks.
   int64_t flat_elements() const { return flat_elements_; }

@@ -230,14 +230,12 @@ std::string_view parts_in(std::string_view options) {
 }  // namespace
 
 CheckpointSize checkpoint_size(const Parameters& parameters, const Vocabularies& vocabularies, bool averaged) {
-  int64_t updates = 0, learned = 0;
-  for (const auto& p : parameters.named()) {
-    if (p.is_update()) updates += p.value.elements();
+  int64_t learned = 0;
+  for (const auto& p : parameters.named())
     if (p.has_gradient()) learned += p.value.elements();
-  }
   const int64_t weights = 4 * parameters.count();
   const int64_t vocabulary_bytes = int64_t(vocabularies.source.bytes().size() + vocabularies.target.bytes().size());
-  return {weights + vocabulary_bytes, weights + 4 * updates + (averaged ? 3 : 2) * 4 * learned};
+  return {weights + vocabulary_bytes, weights + 4 * parameters.update_count() + (averaged ? 3 : 2) * 4 * learned};
 }
 
 BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {

@@ -69,6 +69,7 @@ void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& 
   if (!setup.training.pretrained_model.empty() && !run.resumes)
     load_pretrained(setup.training.pretrained_model, model->parameters(), vocabularies, setup.data.vocabs);
   run.parameters = model->parameters().count();
+  run.of_updates = model->parameters().update_count();
   run.checkpoint = checkpoint_size(model->parameters(), vocabularies, setup.optimizer.exponential_smoothing > 0);
   Learner learner(backend, arena, *model, setup, run.memory.rows);
   Clock clock;

@@ -14,6 +14,7 @@ struct DryRun {
   CorpusSurvey corpus;
   bool resumes = false;  // from an existing state
   int64_t parameters = 0;
+  int64_t of_updates = 0;   // parameters of low-rank updates, which are trained
   MemoryPlan memory;        // for the largest batches of the sample
   int64_t besides = 0;      // on a CPU: bytes of the process outside the plan (program, libraries, kernels, text)
   int64_t batch_words = 0;  // from --mini-batch-words or --mini-batch-fit

@@ -75,13 +75,6 @@ std::unique_ptr<Model> initialised_model(const TrainingSetup& setup, const Backe
   return model;
 }
 
-int64_t in_updates(Model& model) {
-  int64_t sum = 0;
-  for (const auto& p : model.parameters().named())
-    if (p.is_update()) sum += p.value.elements();
-  return sum;
-}
-
 RunReport report_of(const Window& window, double rate, const Stopping& stopping, const Progress& progress) {
   return {.cost = window.mean_cost(),
           .seconds = window.clock.seconds(),
@@ -121,7 +114,8 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
   log_info("Model: {} parameters, {} + {} layers of dim {}", grouped(model_->parameters().count()),
            setup_.model.encoder_layers, setup_.model.decoder_layers, setup_.model.dim);
   if (const int64_t rank = setup_.optimizer.lora_rank; rank > 0)
-    log_info("LoRA: updates of rank {} are trained, which have {} parameters", rank, grouped(in_updates(*model_)));
+    log_info("LoRA: updates of rank {} are trained, which have {} parameters", rank,
+             grouped(model_->parameters().update_count()));
   if (never_ends(setup_)) log_warning("this run has no end: give --after, or --valid-sets with --early-stopping");
   begin_or_resume();
   require_same_run();

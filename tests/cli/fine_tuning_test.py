@@ -7,6 +7,7 @@ a reset optimiser.
 
 import json
 import os
+import re
 import struct
 import sys
 import unittest
@@ -63,6 +64,13 @@ class FineTuning(InFolder):
         done = self.call(*TRAIN, "-v", "v", "v", "-m", "lora.safetensors", "--after", "6u")
         self.assertEqual(done.returncode, 2)
         self.assertIn("lora.state.safetensors was trained with --lora-rank 2, this run has no --lora-rank", done.stderr)
+
+    def test_a_dry_run_counts_the_parameters_that_lora_trains(self):
+        train = [word for word in TRAIN if word != "--quiet"]
+        train += "-v v v -m counted.safetensors --pretrained-model m.safetensors --lora-rank 2 --after 1u".split()
+        planned = re.findall(r"parameters of updates +([\d,]+), which are trained", self.call(*train, "--dry-run").stdout)
+        self.assertEqual(planned, re.findall(r"LoRA: .* which have ([\d,]+) parameters", self.call(*train).stderr))
+        self.assertEqual(len(planned), 1)
 
     def test_a_dry_run_says_that_the_vocabulary_is_that_of_the_model(self):
         options = "-v fresh1 fresh1 -m dry.safetensors --after 1u --dry-run --protected-symbols <x>"
