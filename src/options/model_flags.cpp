@@ -67,8 +67,10 @@ Flags transformer_flags() {
   insert_after(flags, "transformer-norm",
                {.name = "transformer-depth-scaling",
                 .field = &O::depth_scaling,
-                .help = "divide the initial weights of layer l by the square root of l (Zhang et al. 2019): for deep "
-                        "models"});
+                .value = "NAME",
+                .help = "divide the initial weights of layer l by the square root of l (Zhang et al. 2019); auto: if "
+                        "norms come after sublayers, as post-norm models learn much faster then",
+                .implicit = "true"});
   return flags;
 }
 

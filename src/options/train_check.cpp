@@ -31,7 +31,7 @@ void take_spellings(TrainOptions& o, const Given& given, Findings& findings) {
                           o.preprocess, o.postprocess),
               "expected '' and dan (norm after each sublayer), or n and da (norm before it)"));
   o.norm = pre ? NormPlacement::pre : NormPlacement::post;
-  if (o.depth_scaling) o.initialisation = Initialisation::depth_scaled;
+  o.initialisation = initialisation_of(o);
   o.average.gates = !o.no_average_gates;
   if (!o.learned_positions) return;
   findings.expect(!given("transformer-positions") || o.positions == Positions::learned,
@@ -58,11 +58,13 @@ void check_decoder_cell(TrainOptions& o, Findings& findings) {
 // Does for options that are not fields of the model what refuse_unused() does for fields.
 void refuse_unused_spellings(const TrainOptions& o, const Given& given, Findings& findings) {
   if (o.type == ModelType::s2s)
-    for (const char* option : {"transformer-preprocess", "transformer-postprocess", "transformer-depth-scaling",
-                               "transformer-train-position-embeddings"})
+    for (const char* option :
+         {"transformer-preprocess", "transformer-postprocess", "transformer-train-position-embeddings"})
       findings.expect(!given.changed(option), "--{} is for --type transformer, not for s2s", option);
   else
     findings.expect(!given.changed("sentence-ends"), "--sentence-ends is for --type s2s, not for {}", name_of(o.type));
+  findings.expect(o.type != ModelType::s2s || o.depth_scaling != DepthScaling::always,
+                  "--transformer-depth-scaling is for --type transformer, not for s2s");
   findings.expect(o.autoregression == Autoregression::average_attention || !given.changed("transformer-aan-nogate"),
                   "--transformer-aan-nogate is for --transformer-decoder-autoreg average-attention, not for {}",
                   name_of(o.autoregression));

@@ -300,6 +300,7 @@ void require_same_model(const std::string& path, const ModelConfig& stored, cons
   const bool guided = stored.alignment.heads > 0, other_guidance = stored.alignment.heads != config.alignment.heads;
   ModelConfig alike = config;
   alike.alignment = stored.alignment;
+  alike.initialisation = stored.initialisation;  // resumed weights do not begin again
   if (other_guidance && differences(stored, alike).empty())
     throw Error(fmt::format("{} was trained {} --guided-alignment", path, guided ? "with" : "without"),
                 guided ? "give it again, or start another --model with this one as --pretrained-model"

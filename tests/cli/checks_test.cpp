@@ -124,11 +124,23 @@ TEST(TrainFlags, ATaskIsASetOfDefaultsThatOptionsOverride) {
   EXPECT_EQ(tiny.dropout.sublayer, 0.3);
 }
 
+TEST(TrainFlags, ScaleInitialWeightsOfPostNormModelsByDepth) {
+  const std::string option = "--transformer-depth-scaling", prenorm = "transformer-base-prenorm";
+  EXPECT_EQ(train({}).initialisation, Initialisation::depth_scaled);
+  EXPECT_EQ(train({"--task", "transformer-tiny"}).initialisation, Initialisation::depth_scaled);
+  EXPECT_EQ(train({option, "false"}).initialisation, Initialisation::glorot_uniform);
+  EXPECT_EQ(train({"--task", prenorm}).initialisation, Initialisation::glorot_uniform);
+  EXPECT_EQ(train({"--task", prenorm, option}).initialisation, Initialisation::depth_scaled);
+  EXPECT_EQ(train({"--type", "s2s"}).initialisation, Initialisation::glorot_uniform);
+  EXPECT_EQ(train({"--type", "s2s", option, "false"}).initialisation, Initialisation::glorot_uniform);
+  const Error error = thrown_by([&] { train({"--type", "s2s", option}); });
+  EXPECT_THAT(error.what(), HasSubstr("--transformer-depth-scaling is for --type transformer"));
+}
+
 TEST(TrainFlags, TakeMariansSpellingsOfNormPlacementAndPositions) {
   EXPECT_EQ(train({"--transformer-preprocess", "n", "--transformer-postprocess", "da"}).norm, NormPlacement::pre);
   EXPECT_EQ(train({"--transformer-preprocess", "", "--transformer-postprocess", "dan"}).norm, NormPlacement::post);
   EXPECT_EQ(train({"--transformer-train-position-embeddings"}).positions, Positions::learned);
-  EXPECT_EQ(train({"--transformer-depth-scaling"}).initialisation, Initialisation::depth_scaled);
   EXPECT_THAT(error_of([] {
                 train({"--transformer-preprocess", "n"});
               }),

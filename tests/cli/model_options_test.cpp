@@ -21,12 +21,25 @@ ModelConfig config_of(const std::string& options) {
   return parsed;
 }
 
+TEST(ModelOptions, LeaveInitialWeightsToTheDefaultIfTheyAreItsOwn) {
+  const auto automatic = [](const std::string& kind) {
+    const std::string options = options_of(config_of(kind), toy_vocabulary());
+    return options.find("transformer-depth-scaling: auto") != std::string::npos;
+  };
+  for (const char* usual : {"", "--task transformer-base-prenorm", "--type s2s"})
+    EXPECT_TRUE(automatic(usual)) << usual;
+  EXPECT_FALSE(automatic("--transformer-depth-scaling false"));
+  EXPECT_FALSE(automatic("--task transformer-base-prenorm --transformer-depth-scaling"));
+}
+
 TEST(ModelOptions, MakeTheSameModelAgain) {
   const TemporaryFolder folder;
   for (const char* kind : {
            "",
            "--task transformer-big-prenorm --transformer-dropout 0.2 --transformer-dropout-attention 0.1",
-           "--task transformer-tiny11 --transformer-depth-scaling",
+           "--task transformer-tiny11",
+           "--transformer-depth-scaling false",
+           "--task transformer-base-prenorm --transformer-depth-scaling",
            "--transformer-train-position-embeddings --transformer-max-positions 2000 --tied-embeddings",
            "--transformer-positions relative --transformer-relative-positions 8 --attention-norm rms",
            "--transformer-decoder-autoreg average-attention --transformer-aan-nogate --transformer-dim-aan 100",

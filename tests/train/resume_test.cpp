@@ -194,6 +194,19 @@ TEST(Resume, BeginsTheEpochAnewWhenTheTextIsAnother) {
   EXPECT_THAT(run.log.text(), HasSubstr("the training text or its encoding has changed"));
 }
 
+// The default has changed; weights that are read have no beginning.
+TEST(Resume, TakesTheStateOfARunWithOtherInitialWeights) {
+  ToyRun straight, resumed;
+  straight.setup.model.decoder_layers = resumed.setup.model.decoder_layers = 2;
+  straight.train_until(3);
+  resumed.train_until(1);
+  resumed.setup.model.initialisation = Initialisation::depth_scaled;
+  resumed.train_until(2);
+  resumed.setup.model.initialisation = straight.setup.model.initialisation;
+  resumed.train_until(3);  // files name it
+  EXPECT_TRUE(straight.state_bytes() == resumed.state_bytes());
+}
+
 TEST(Resume, RefusesTheStateOfAnotherModelAndShowsBoth) {
   ToyRun run;
   run.train_until(1);
