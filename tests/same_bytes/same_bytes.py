@@ -62,7 +62,7 @@ def cases():
             "experts1": "--moe-experts 4 --moe-top-k 1 --moe-frequency 1",
             "copy": "--copy",
             "untied": "--tied-embeddings-all false --tied-embeddings true",
-            "depthscaling": "--transformer-depth-scaling",
+            "unscaled": "--transformer-depth-scaling false",
             "bfloat16": "--precision bfloat16",
             "ema": "--exponential-smoothing 0.01",
             "delay": "--optimizer-delay 2",
