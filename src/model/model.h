@@ -11,7 +11,7 @@
 
 namespace dragoman {
 
-/// A model computes NaN: its weights are damaged, not the input.
+/// A model computes NaN: the fault of its weights or of the precision, not of the input.
 class DamagedModel : public Error {
  public:
   using Error::Error;

@@ -36,6 +36,17 @@ void insert_after(Flags& flags, std::string_view name, Flag<O> flag) {
   flags.insert(found + 1, std::move(flag));
 }
 
+// A switch in configuration files, also Marian's.
+Field<O> depth_scaling_field() {
+  return {[](O& o, const Strings& words, Bounds bounds) {
+            if (const auto on = switch_word(words.at(0)))
+              o.depth_scaling = *on ? DepthScaling::always : DepthScaling::never;
+            else
+              read_words(o.depth_scaling, words, bounds);
+          },
+          [](const O& o) { return show_words(o.depth_scaling); }, choices_of<DepthScaling>(), false};
+}
+
 }  // namespace
 
 Flags model_flags() {
@@ -66,7 +77,7 @@ Flags transformer_flags() {
                         "da: without the norm, for pre-norm"});
   insert_after(flags, "transformer-norm",
                {.name = "transformer-depth-scaling",
-                .field = &O::depth_scaling,
+                .field = depth_scaling_field(),
                 .value = "NAME",
                 .help = "divide the initial weights of layer l by the square root of l (Zhang et al. 2019); auto: if "
                         "norms come after sublayers, as post-norm models learn much faster then",

@@ -46,8 +46,7 @@ TrainOptions with_config(const ModelConfig& config) {
   TrainOptions o;
   static_cast<ModelConfig&>(o) = config;
   if (config.norm == NormPlacement::pre) o.preprocess = "n", o.postprocess = "da";
-  if (initialisation_of(o) != config.initialisation)
-    o.depth_scaling = o.norm == NormPlacement::post ? DepthScaling::never : DepthScaling::always;
+  o.depth_scaling = config.initialisation == Initialisation::depth_scaled ? DepthScaling::always : DepthScaling::never;
   o.no_average_gates = !config.average.gates;
   if (config.type == ModelType::s2s)
     o.dec_cell = config.rnn.decoder.cell == Cell::lstm ? DecoderCell::lstm : DecoderCell::gru;

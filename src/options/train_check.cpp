@@ -64,7 +64,7 @@ void refuse_unused_spellings(const TrainOptions& o, const Given& given, Findings
   else
     findings.expect(!given.changed("sentence-ends"), "--sentence-ends is for --type s2s, not for {}", name_of(o.type));
   findings.expect(o.type != ModelType::s2s || o.depth_scaling != DepthScaling::always,
-                  "--transformer-depth-scaling is for --type transformer, not for s2s");
+                  "--transformer-depth-scaling is for Transformers, not for --type s2s");
   findings.expect(o.autoregression == Autoregression::average_attention || !given.changed("transformer-aan-nogate"),
                   "--transformer-aan-nogate is for --transformer-decoder-autoreg average-attention, not for {}",
                   name_of(o.autoregression));

@@ -31,7 +31,7 @@ HttpResponse failure_response(Service& service, const std::exception_ptr& error)
     service.note_device(e.what());
     return error_response(503, "the server's GPU has failed");
   } catch (const DamagedModel& e) {
-    log_warning("A translation failed: {}", e.what());
+    log_warning("A request failed: {}", e.what());
     return error_response(500, e.what());
   } catch (const Error& e) {
     return error_response(400, e.what());

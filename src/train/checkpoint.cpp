@@ -295,6 +295,10 @@ int gradient_shards_of(const std::string& state_path) {
   return int(shards);
 }
 
+Initialisation initialisation_of(const std::string& state_path) {
+  return config_from_json(entry(SafetensorsFile(state_path), "config"), state_path).initialisation;
+}
+
 void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config) {
   // What --guided-alignment decides has no name of its own. Without it, its layer is often left out, too.
   const bool guided = stored.alignment.heads > 0, other_guidance = stored.alignment.heads != config.alignment.heads;

@@ -59,6 +59,9 @@ std::optional<int64_t> batch_words_of(const std::string& state_path);
 /// The number of gradient shards of the run that wrote a state.
 int gradient_shards_of(const std::string& state_path);
 
+/// The distribution of the weights with which the run began.
+Initialisation initialisation_of(const std::string& state_path);
+
 /// What a run restores from a state; everything else is reset.
 struct Restore {
   bool corpus = true;     // the position in the epoch

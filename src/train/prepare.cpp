@@ -47,7 +47,10 @@ bool prepare(TrainingSetup& setup, const Backend& backend, const Vocabularies& v
   const Backend dry = dry_like(backend);
   Arena without_memory(Arena::Reserve::addresses_only);
   const auto model = make_model(setup.model, dry, without_memory, DType::f32, true, trainable_by(setup.optimizer));
-  if (resumed) require_state(setup, vocabularies, model->parameters());
+  if (resumed) {
+    require_state(setup, vocabularies, model->parameters());
+    setup.model.initialisation = initialisation_of(state_path(setup.training.model));
+  }
   trained_rows(model->parameters(), setup.optimizer.freeze);
   const std::string& pretrained = setup.training.pretrained_model;
   if (!resumed && !pretrained.empty())

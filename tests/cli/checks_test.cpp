@@ -128,13 +128,16 @@ TEST(TrainFlags, ScaleInitialWeightsOfPostNormModelsByDepth) {
   const std::string option = "--transformer-depth-scaling", prenorm = "transformer-base-prenorm";
   EXPECT_EQ(train({}).initialisation, Initialisation::depth_scaled);
   EXPECT_EQ(train({"--task", "transformer-tiny"}).initialisation, Initialisation::depth_scaled);
-  EXPECT_EQ(train({option, "false"}).initialisation, Initialisation::glorot_uniform);
+  for (const char* off : {"false", "no", "off"})
+    EXPECT_EQ(train({option, off}).initialisation, Initialisation::glorot_uniform) << off;
+  for (const char* on : {"true", "yes", "on", "auto"})
+    EXPECT_EQ(train({option, on}).initialisation, Initialisation::depth_scaled) << on;
   EXPECT_EQ(train({"--task", prenorm}).initialisation, Initialisation::glorot_uniform);
   EXPECT_EQ(train({"--task", prenorm, option}).initialisation, Initialisation::depth_scaled);
   EXPECT_EQ(train({"--type", "s2s"}).initialisation, Initialisation::glorot_uniform);
   EXPECT_EQ(train({"--type", "s2s", option, "false"}).initialisation, Initialisation::glorot_uniform);
   const Error error = thrown_by([&] { train({"--type", "s2s", option}); });
-  EXPECT_THAT(error.what(), HasSubstr("--transformer-depth-scaling is for --type transformer"));
+  EXPECT_THAT(error.what(), HasSubstr("--transformer-depth-scaling is for Transformers, not for --type s2s"));
 }
 
 TEST(TrainFlags, TakeMariansSpellingsOfNormPlacementAndPositions) {

@@ -142,11 +142,12 @@ def with_lists(shortlist, version=b"1", **tensors):
     return struct.pack("<Q", len(text)) + text + b"".join(found.values())
 
 
-def beginning_with(number, model):
-    """The model without its checksum and with this as the first number of its weights."""
+def filled(model, name, number):
+    """The model without its checksum, a tensor of which holds this number only."""
     [length] = struct.unpack("<Q", model[:8])
-    header, data = model[:8 + length].replace(b'"checksum"', b'"checksun"'), model[8 + length:]
-    return header + struct.pack("<f", number) + data[4:]
+    begin, end = (8 + length + offset for offset in json.loads(model[8:8 + length])[name]["data_offsets"])
+    numbers = struct.pack("<f", number) * ((end - begin) // 4)
+    return model[:8 + length].replace(b'"checksum"', b'"checksun"') + model[8 + length:begin] + numbers + model[end:]
 
 
 def without_room(model):
@@ -195,7 +196,7 @@ class ModelErrors(ErrorsCase):
         (cls.folder / "cut").write_bytes(model[:500])
         (cls.folder / "flipped").write_bytes(model[:-1] + bytes([model[-1] ^ 1]))
         (cls.folder / "spoilt").write_bytes(edited((cls.folder / "able").read_bytes(), spoil))
-        (cls.folder / "nan").write_bytes(beginning_with(float("nan"), model))
+        (cls.folder / "nan").write_bytes(filled(model, "decoder.0.cross_attention.key.bias", float("nan")))
         (cls.folder / "roomless").write_bytes(without_room(model))
         with zipfile.ZipFile(cls.folder / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as bomb:
             bomb.writestr("bomb/data.pkl", bytes(4 << 20))

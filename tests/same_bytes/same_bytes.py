@@ -63,6 +63,7 @@ def cases():
             "copy": "--copy",
             "untied": "--tied-embeddings-all false --tied-embeddings true",
             "unscaled": "--transformer-depth-scaling false",
+            "prenorm-scaled": "--transformer-preprocess n --transformer-postprocess da --transformer-depth-scaling",
             "bfloat16": "--precision bfloat16",
             "ema": "--exponential-smoothing 0.01",
             "delay": "--optimizer-delay 2",

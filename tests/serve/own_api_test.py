@@ -18,7 +18,7 @@ from toy_server import LINES, SMALL
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests" / "cli"))
-from model_errors_test import beginning_with
+from model_errors_test import filled
 
 
 def setUpModule():
@@ -205,7 +205,7 @@ class ProtectedTag(unittest.TestCase):
 class OfADamagedModel(unittest.TestCase):
     def test_is_an_error_of_the_server(self):
         model = (serve_case.FOLDER / "a.safetensors").read_bytes()
-        (serve_case.FOLDER / "huge").write_bytes(beginning_with(3e38, model))
+        (serve_case.FOLDER / "huge").write_bytes(filled(model, "embedding.weight", 3e38))
         with serving(models=("en-de=huge",)) as server:
             for path, request in (("/translate", {"q": LINES[0], "source": "en", "target": "de"}),
                                   ("/v1/translate", {"text": LINES[0]}),
