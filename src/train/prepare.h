@@ -10,9 +10,8 @@ namespace dragoman {
 void require_files(const TrainingSetup& setup);
 
 /// Completes the setup with the sizes of the vocabularies, the number of gradient shards and, if the run resumes, the
-/// distribution of its initial weights. Error if the state, the
-/// model file beside it or, for a new run, --pretrained-model does not fit the run, or if --freeze names no parameter.
-/// Returns whether the run resumes.
+/// distribution of its initial weights. Error if the state, the model file beside it or, for a new run,
+/// --pretrained-model does not fit the run, or if --freeze names no parameter. Returns whether the run resumes.
 bool prepare(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies, int ranks);
 
 }  // namespace dragoman
