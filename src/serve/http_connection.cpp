@@ -42,7 +42,6 @@ class HttpConnection::Answer : public Exchange {
 
   const HttpRequest& request() const override { return request_; }
   std::string peer() const override { return peer_; }
-  bool begun() const { return begun_; }
   bool ended() const { return ended_; }
 
   void respond(HttpResponse response) override {
@@ -55,6 +54,7 @@ class HttpConnection::Answer : public Exchange {
     connection_->send(std::move(all));
   }
 
+  bool events_begun() const override { return begun_; }
   void begin_events(Headers headers) override {
     if (!connection_ || begun_) return;
     headers.emplace_back("Cache-Control", "no-store");
@@ -72,7 +72,7 @@ class HttpConnection::Answer : public Exchange {
     send_chunk(fmt::format("event: {}\ndata: {}\n\n", name, data));
   }
 
-  void end_events() override {
+  void end_events(int) override {
     if (!connection_ || ended_) return;
     ended_ = true;
     connection_->send(request_.http_1_0 ? "" : "0\r\n\r\n");
@@ -86,7 +86,7 @@ class HttpConnection::Answer : public Exchange {
     connection_->keep_alive_ = false;
     if (begun_) {
       send_event("error", instead.body);
-      end_events();
+      end_events(instead.status);
     } else {
       respond(instead);
     }
@@ -231,7 +231,7 @@ void HttpConnection::on_end_of_input() {
 void HttpConnection::probe() {
   probe_.expires_after(probe_interval);
   probe_.async_wait([self = shared_from_this()](Code error) {
-    if (error || self->phase_ != Phase::answering || !self->answer_ || self->answer_->begun()) return;
+    if (error || self->phase_ != Phase::answering || !self->answer_ || self->answer_->events_begun()) return;
     if (!self->answer_->request().http_1_0) self->send("HTTP/1.1 100 Continue\r\n\r\n");
     self->probe();
   });

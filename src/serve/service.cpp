@@ -86,9 +86,10 @@ class Service::Recorded : public Exchange {
     inner_->begin_events(std::move(headers));
   }
   void send_event(std::string_view name, std::string_view data) override { inner_->send_event(name, data); }
-  void end_events() override {
-    inner_->end_events();
-    end(200);
+  bool events_begun() const override { return inner_->events_begun(); }
+  void end_events(int status) override {
+    inner_->end_events(status);
+    end(status);
   }
   void when_abandoned(std::function<void(int)> abandoned) override { abandoned_ = std::move(abandoned); }
 

@@ -54,15 +54,16 @@ std::string Document::assemble(std::span<const TranslatedSentence> translations)
   require(translations.size() == sentences_.size(), "there are {} translations of {} sentences", translations.size(),
           sentences_.size());
   std::string assembled;
-  size_t at = 0;
-  for (size_t i = 0; i < translations.size(); ++i) {
-    assembled.append(text_, at, ranges_[i].begin - at);
-    if (lacks_blank(i, translations)) assembled += ' ';
-    assembled +=
-        format_ == DocumentFormat::html ? to_html(translations[i], sentences_[i], markup_[i]) : translations[i].text;
-    at = ranges_[i].end;
-  }
-  return assembled.append(text_, at);
+  for (size_t i = 0; i < translations.size(); ++i) assembled += assemble(i, translations);
+  return assembled.append(text_, ranges_.empty() ? 0 : ranges_.back().end);
+}
+
+std::string Document::assemble(size_t i, std::span<const TranslatedSentence> translations) const {
+  const size_t at = i == 0 ? 0 : ranges_[i - 1].end;
+  std::string assembled = text_.substr(at, ranges_[i].begin - at);
+  if (lacks_blank(i, translations)) assembled += ' ';
+  return assembled +=
+         format_ == DocumentFormat::html ? to_html(translations[i], sentences_[i], markup_[i]) : translations[i].text;
 }
 
 }  // namespace dragoman

@@ -45,6 +45,9 @@ class Document {
   /// the sentences; they may be wrong, and overlap.
   std::string assemble(std::span<const TranslatedSentence> translations) const;
 
+  /// Of this text, what a sentence adds to the sentences before it: what lies between them, and its translation.
+  std::string assemble(size_t sentence, std::span<const TranslatedSentence> translations) const;
+
  private:
   void find_lines(std::string_view language);
   void find_elements(std::string_view language);

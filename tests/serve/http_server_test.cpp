@@ -210,7 +210,7 @@ TEST(HttpServer, StreamsEventsInChunks) {
     exchange->begin_events({{"X-Thing", "1"}});
     exchange->send_event("part", "{}");
     exchange->send_event("done", "[1]");
-    exchange->end_events();
+    exchange->end_events(200);
     exchange->send_event("late", "{}");
     exchange->respond({.body = "late"});
   });

@@ -158,8 +158,21 @@ class OwnApi(Served):
                 self.assertEqual(told, whole)
                 self.assertGreater(len(events), 8)
 
+    def test_streams_what_the_text_has_at_last(self):
+        sentence = "two nine one."
+        for blank in (" ", "\u00a0", "\u3000", "\u2028", "\ufeff", " \u00a0 "):
+            for text in (sentence + blank, f"{sentence}{blank}{sentence}\n{blank}\n{sentence} {sentence}{blank}"):
+                *partial, (name, last) = self.server.events(text=text)
+                self.assertEqual(name, "done")
+                deltas = [data["delta"] for _, data in partial]
+                self.assertGreater(len(deltas), 2 * text.count("nine"), [text])
+                whole = last["translations"][0]["text"]
+                self.assertEqual("".join(deltas), whole.rstrip(" \n\u00a0\u3000\u2028\ufeff"), [text])
+
     def test_streams_an_error_before_it_begins(self):
         self.translate(400, text=["a", "b"], stream=True)
+        self.translate(400, text="a", avoid=[""], stream=True)
+        self.translate(400, text="a", glossary={"": "x"}, stream=True)
 
 
 class OneOfSeveralLanguages(unittest.TestCase):
