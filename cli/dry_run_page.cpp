@@ -68,7 +68,7 @@ std::string dry_run_page(const DryRun& run, const TrainOptions& o) {
   add_run(page, run, o);
   add_model(page, run, o);
   add_epoch(page, run);
-  add_survey(page, run.corpus, o.max_length);
+  add_survey(page, run.corpus, o.max_length, o.max_length_crop);
   return page.text();
 }
 

@@ -93,12 +93,13 @@ Json to_json(const SurveyedSide& side, bool encoded) {
 
 }  // namespace
 
-void add_survey(FactPage& page, const CorpusSurvey& survey, int max_length) {
+void add_survey(FactPage& page, const CorpusSurvey& survey, int max_length, bool crops) {
   page.heading("Pairs");
   page.fact("lines", grouped(survey.lines));
   page.fact("skipped, a side is empty", occurrences(survey.empty, survey.lines));
   if (survey.encoded > 0)
-    page.fact(fmt::format("skipped, more than {} pieces", max_length), occurrences(survey.too_long, survey.encoded));
+    page.fact(fmt::format("{}, more than {} pieces", crops ? "cropped" : "skipped", max_length),
+              occurrences(survey.too_long, survey.encoded));
   page.fact("duplicates of earlier pairs", share(survey.duplicates, survey.lines));
   page.fact("identical sides", occurrences(survey.copies, survey.lines));
   page.fact("very uneven lengths", occurrences(survey.uneven, survey.lines));

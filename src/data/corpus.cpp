@@ -16,6 +16,7 @@
 #include "base/philox.h"
 #include "base/threads.h"
 #include "comm/machine_ranks.h"
+#include "data/id_pairs.h"
 #include "data/memory_budget.h"
 #include "data/shared_corpus.h"
 
@@ -171,18 +172,19 @@ class CorpusReader {
     return {begin(source_, block.sides[0]), begin(target_, block.sides[1])};
   }
 
-  void add(const Block& block, Encoded source, Encoded target) {
+  void add(Block& block, Encoded source, Encoded target) {
     source_.add_to_fingerprint(block.sides[0]);
     target_.add_to_fingerprint(block.sides[1]);
     if (corpus_.pairs.weighted()) extras_.add(as_bytes(block.weights));
     for (size_t i = 0; corpus_.pairs.linked() && i < source.size(); ++i) extras_.add(as_bytes(block.links[i].links));
-    for (size_t i = 0; i < source.size(); ++i) add(source[i], target[i], block.weights[i], block.links[i]);
+    for (size_t i = 0; i < source.size(); ++i) add(source[i], target[i], block.weights[i], std::move(block.links[i]));
     budget_.keep(corpus_, block.planned, block.share);
   }
 
-  void add(std::vector<int32_t>& source, std::vector<int32_t>& target, float weight, const LinkLine& links) {
+  void add(std::vector<int32_t>& source, std::vector<int32_t>& target, float weight, LinkLine links) {
     links.require_tokens(int64_t(source.size()) + 1, int64_t(target.size()) + 1);
     CorpusReport& report = corpus_.report;
+    if (corpus_.files.crops) report.cropped += crop(source, target, links.links, report.max_length);
     const int64_t line = report.lines++;
     require(line <= std::numeric_limits<int32_t>::max(), "{}: more than 2^31 lines", report.name);
     if (source.empty() || target.empty()) {
@@ -217,6 +219,7 @@ uint64_t fingerprint(const CorpusFiles& files, const std::vector<uint64_t>& text
   }
   if (texts.size() > 2) all.add(fmt::to_string(texts[2]));
   all.add(fmt::format("{} {} {} {}", files.alphas[0], files.alphas[1], files.given_pieces, files.max_length));
+  if (files.crops) all.add("crop");
   for (const int side : {0, 1}) {
     const std::vector<int32_t> empty = files.framed(side, {});  // runs of older versions had </s> alone
     if (empty != std::vector{files.vocabularies[size_t(side)].eos()}) all.add(fmt::format("{}", fmt::join(empty, " ")));
@@ -310,6 +313,7 @@ CorpusFiles training_files(const DataOptions& options, const Vocabulary& source,
   if (!alphas.empty()) files.alphas = {alphas.front(), alphas.back()};
   files.given_pieces = options.no_spm_encode;
   files.max_length = options.max_length;
+  files.crops = options.max_length_crop;
   files.seed = seed;
   require(files.max_length < PairStore::longest, "--max-length {} is out of range, expected less than {}",
           files.max_length, PairStore::longest);
@@ -347,6 +351,7 @@ std::string CorpusReport::summary() const {
   if (links) text += fmt::format(" and {} links", grouped(links));
   if (dropped_empty) text += fmt::format("; {} dropped with an empty side", grouped(dropped_empty));
   if (dropped_long) text += fmt::format("; {} dropped with more than {} pieces", grouped(dropped_long), max_length);
+  if (cropped) text += fmt::format("; {} cropped to {} pieces", grouped(cropped), max_length);
   if (file_bytes > 0)
     text += fmt::format("; {:.1f} MiB of ids in a temporary file in {}", double(file_bytes) / (1 << 20), folder);
   return text;

@@ -32,6 +32,7 @@ struct CorpusFiles {
   std::array<double, 2> alphas = {0, 0};    // subword sampling; 0: the one best encoding
   bool given_pieces = false;                // lines are already pieces, split at blanks
   int max_length = 256;                     // pieces per side, </s> not counted
+  bool crops = false;                       // longer pairs are cropped to that, not dropped
   uint64_t seed = 1;                        // of subword sampling
   std::vector<double> weights = {};         // of texts, as DataOptions::corpus_weights
   std::shared_ptr<TextStream> stream = {};  // null: the whole text is an epoch
@@ -71,7 +72,8 @@ struct CorpusReport {
   int64_t lines = 0;                       // of each side
   int64_t kept = 0;                        // pairs
   int64_t dropped_empty = 0;               // pairs with nothing on one side
-  int64_t dropped_long = 0;                // pairs with more than max_length pieces on one side
+  int64_t dropped_long = 0;                // pairs with more than max_length pieces on one side …
+  int64_t cropped = 0;                     // … or such pairs that were kept
   std::array<int64_t, 2> tokens = {0, 0};  // of kept pairs, </s> included
   int64_t links = 0;                       // of kept pairs (--guided-alignment)
   std::array<ParallelReader::Invalid, 2> invalid_utf8;

@@ -1,6 +1,7 @@
 #include "data/id_pairs.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace dragoman {
@@ -43,6 +44,20 @@ Batch first_batch(std::span<const IdPair> pairs, std::span<const size_t> order, 
 }
 
 }  // namespace
+
+bool crop(std::vector<int32_t>& source, std::vector<int32_t>& target, std::vector<TokenLink>& links, int64_t most) {
+  const std::array pieces = {std::ssize(source), std::ssize(target)};
+  if (std::ranges::max(pieces) <= most) return false;
+  for (auto* ids : {&source, &target}) ids->resize(std::min(ids->size(), size_t(most)));
+  // The index of a token in what is left, or -1.
+  const auto moved = [most](int64_t token, int64_t of_end) {
+    if (token == of_end) return std::min(of_end, most);
+    return token < most ? token : -1;
+  };
+  for (TokenLink& link : links) link = {moved(link.source, pieces[0]), moved(link.target, pieces[1])};
+  std::erase_if(links, [](const TokenLink& link) { return link.source < 0 || link.target < 0; });
+  return true;
+}
 
 PairBatches::PairBatches(std::span<const IdPair> pairs, int64_t batch_words)
     : pairs_(pairs), batch_words_(batch_words), order_(order_by_length(pairs)), rest_(order_) {}

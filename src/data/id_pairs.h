@@ -12,6 +12,10 @@ struct IdPair {
   std::vector<int32_t> source, target;
 };
 
+/// Keeps the first `most` pieces of each side, and the links of kept tokens: pieces and the </s> that will follow them.
+/// Returns whether a side was longer.
+bool crop(std::vector<int32_t>& source, std::vector<int32_t>& target, std::vector<TokenLink>& links, int64_t most);
+
 /// Batches that together hold every pair once. A batch has pairs of similar length, with at most `batch_words` target
 /// tokens and as many source tokens, or a single pair.
 class PairBatches {

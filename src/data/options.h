@@ -35,7 +35,8 @@ struct DataOptions {
   std::string normalization = "nmt_nfkc";    // SentencePiece rule of a vocabulary that is created
   std::vector<double> sentencepiece_alphas;  // subword sampling while training, one per side; empty or 0: off
   bool no_spm_encode = false;                // the text is already pieces, split at blanks
-  int max_length = 256;                      // pieces per side; longer pairs are dropped and counted
+  int max_length = 256;                      // pieces per side; longer pairs are dropped and counted …
+  bool max_length_crop = false;              // … or cropped
   int64_t mini_batch_words = 4096;           // target tokens, end of sentence included; 0: no limit
   bool mini_batch_fit = false;               // instead, as many target tokens as fit into the GPU's memory
   int64_t mini_batch = 0;                    // sentences; 0: no limit
@@ -46,6 +47,7 @@ struct DataOptions {
 /// What a survey of text counts.
 struct SurveyOptions {
   int max_length = 256;       // pieces per side
+  bool crops = false;         // longer pairs are kept, cropped to that
   int64_t sample = 100'000;   // pairs to encode, chosen at random when there are more; 0: all
   bool given_pieces = false;  // lines are already pieces, split at blanks
   uint64_t seed = 1;          // of the choice

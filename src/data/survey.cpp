@@ -6,6 +6,7 @@
 #include "base/philox.h"
 #include "base/threads.h"
 #include "base/utf8.h"
+#include "data/id_pairs.h"
 
 namespace dragoman {
 namespace {
@@ -140,10 +141,9 @@ class Surveyor {
       count_at(side.lengths, ids[s].size());
     }
     ++survey_.encoded;
-    if (int64_t(std::max(ids[0].size(), ids[1].size())) > options_.max_length)
-      survey_.too_long.add(line.number);
-    else if (kept_)
-      keep(line, ids);
+    const bool longer = crop(ids[0], ids[1], line.links.links, options_.max_length);
+    if (longer) survey_.too_long.add(line.number);
+    if (kept_ && (!longer || options_.crops)) keep(line, ids);
   }
 
   void keep(Line& line, Ids& ids) {

@@ -117,10 +117,12 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
   Corpus sample;
   sample.files = corpus_files(setup, vocabularies);
   sample.pairs = PairStore(false, sample.files.linked());
-  run.corpus = survey_corpus(
-      sample.files.texts, {vocabularies.source, vocabularies.target},
-      {.max_length = setup.data.max_length, .given_pieces = setup.data.no_spm_encode, .seed = setup.training.seed},
-      &sample);
+  run.corpus = survey_corpus(sample.files.texts, {vocabularies.source, vocabularies.target},
+                             {.max_length = setup.data.max_length,
+                              .crops = setup.data.max_length_crop,
+                              .given_pieces = setup.data.no_spm_encode,
+                              .seed = setup.training.seed},
+                             &sample);
   require(sample.size() > 0, "{}: no sentence pair is left to train on", text_name(sample.files.texts));
   const KernelChunks chunks(chunks_of_run(setup.training));
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = fitting_batch_words(setup, backend, sample);

@@ -12,6 +12,7 @@
 #include "base/scratch_folder.h"
 #include "base/words.h"
 #include "comm/agreement.h"
+#include "data/id_pairs.h"
 #include "data/pairs.h"
 #include "decode/translator.h"
 #include "dragoman/run_control.h"
@@ -30,17 +31,6 @@ std::vector<int32_t> encoded(const Vocabulary& vocabulary, const std::string& li
 std::string text_of_pieces(const Vocabulary& vocabulary, const std::string& line) {
   const auto pieces = split_at_blanks(line);
   return vocabulary.decode_pieces({pieces.begin(), pieces.end()});
-}
-
-// Returns whether the pair was longer. Training has memory for pairs up to --max-length.
-bool crop(IdPair& pair, int64_t most) {
-  bool longer = false;
-  for (auto* ids : {&pair.source, &pair.target}) {
-    if (std::ssize(*ids) <= most) continue;
-    ids->resize(size_t(most));
-    longer = true;
-  }
-  return longer;
 }
 
 std::string_view bytes_of(const std::vector<int32_t>& ids) {
@@ -114,12 +104,13 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
   LinePairs lines = read_line_pairs({{sets.front(), sets.back()}, setup.data.tsv});
   require(!lines.source.empty(), "--valid-sets: {} has no lines", sets[0]);
   const SentenceFrames frames = frames_of(setup.model);
-  int64_t cropped = 0;
+  int64_t cropped = 0;  // training has memory for pairs up to --max-length
   size_t first = 0;
   for (size_t i = 0; i < lines.source.size(); ++i) {
     IdPair pair{encoded(vocabularies.source, lines.source[i], setup),
                 encoded(vocabularies.target, lines.target[i], setup)};
-    if (crop(pair, setup.data.max_length) && cropped++ == 0) first = i + 1;
+    std::vector<TokenLink> no_links;
+    if (crop(pair.source, pair.target, no_links, setup.data.max_length) && cropped++ == 0) first = i + 1;
     pairs_.push_back({frames.source.around(std::move(pair.source)), frames.target.around(std::move(pair.target))});
     target_tokens_ += int64_t(pairs_.back().target.size());
   }

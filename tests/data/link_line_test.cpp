@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "data/batches.h"
+#include "data/id_pairs.h"
 #include "data/survey.h"
 #include "tests/data/corpus_case.h"
 
@@ -55,6 +56,21 @@ TEST(LinkLine, MustNotLinkTokensThatThereAreNot) {
               ThrowsMessage<Error>(HasSubstr("links, line 2: the link 2-0 is beyond the pair, which has 2 source and 4 "
                                              "target pieces, </s> included")));
   EXPECT_THAT([&] { line.require_tokens(3, 3); }, ThrowsMessage<Error>(HasSubstr("the link 0-3 is beyond the pair")));
+}
+
+// Three and five pieces, cropped to three: </s> is token 3 of the source as before, and no longer 5 of the target,
+// but 3.
+TEST(Crop, KeepsTheLinksOfKeptTokens) {
+  std::vector<int32_t> source = {5, 6, 7}, target = {5, 6, 7, 8, 9};
+  Links links = {{0, 0}, {1, 3}, {1, 4}, {2, 2}, {2, 5}, {3, 4}, {3, 5}};
+  EXPECT_TRUE(crop(source, target, links, 3));
+  EXPECT_THAT(source, ElementsAre(5, 6, 7));
+  EXPECT_THAT(target, ElementsAre(5, 6, 7));
+  EXPECT_EQ(links, (Links{{0, 0}, {2, 2}, {2, 3}, {3, 3}}));
+  EXPECT_FALSE(crop(source, target, links, 3));
+  EXPECT_EQ(links.size(), 4);
+  EXPECT_TRUE(crop(source, target, links, 1));
+  EXPECT_EQ(links, (Links{{0, 0}, {1, 1}}));
 }
 
 TEST(PairStore, KeepsLinksInMemoryAndInAFileThatOthersMap) {

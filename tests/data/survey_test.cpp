@@ -80,6 +80,16 @@ TEST(Survey, CountsPiecesAndKeepsWhatTrainingWould) {
   EXPECT_EQ(kept.pairs[1].target.back(), 2);  // </s>
 }
 
+TEST(Survey, KeepsCroppedPairsIfTrainingWould) {
+  Texts texts;
+  Corpus kept;
+  kept.files.vocabularies.assign(2, Vocabulary::load(texts.files.path("v")));
+  const CorpusSurvey s = texts.survey("a\na a a a a a\n", "b\nb\n", {.max_length = 5, .crops = true}, true, &kept);
+  EXPECT_THAT(s.too_long.lines, ElementsAre(2));
+  ASSERT_EQ(kept.size(), 2);
+  EXPECT_EQ(kept.pairs[1].source.size(), 6);  // with </s>
+}
+
 TEST(Survey, OfASampleEncodesSoManyPairsAndTheSameOnesAgain) {
   Texts texts;
   std::string source, target;
