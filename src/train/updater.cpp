@@ -169,8 +169,8 @@ void Updater::finish() {
   const Unfinished update = *std::exchange(unfinished_, std::nullopt);
   Adam::Outcome outcome = adam_.outcome();
   outcome.loss /= progress_.loss_scale.value;
-  window_.norm = outcome.norm;
   if (!outcome.finite()) return skip(update, outcome);
+  window_.norm = outcome.norm;
   if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.went_well();
   progress_.skipped_in_a_row = 0;
   model_.baseline().update(outcome.loss, update.weight > 0 ? update.weight : 1);

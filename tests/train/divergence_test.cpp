@@ -56,6 +56,20 @@ TEST(Divergence, SkipsUpdatesThatAreNotFiniteAndLeavesTheWeightsAlone) {
   EXPECT_TRUE(run.files_made().empty());
 }
 
+TEST(Divergence, LeavesTheReportedNormThatOfTheLastUpdateThatCounted) {
+  ToyRun run;
+  run.setup.optimizer.warmup = 0;
+  run.setup.optimizer.learn_rate = 1e30;
+  run.setup.training.max_skipped = 0;
+  run.setup.training.disp_freq = {2, Frequency::updates};
+  run.setup.training.after = {{2, Frequency::updates}};
+  Trainer trainer(run.setup, backend("cpu"));
+  message_of([&] { trainer.run(); });
+  EXPECT_EQ(trainer.progress().skipped, 1);
+  EXPECT_THAT(run.log.text(), HasSubstr("Up. 2 "));
+  EXPECT_THAT(run.log.text(), testing::ContainsRegex("Up\\. 2 .* gNorm : [0-9]"));
+}
+
 TEST(Divergence, IsSaidOnceWhereNumbersStayFinite) {
   ToyRun run;
   run.setup.optimizer.warmup = 0;
