@@ -92,6 +92,9 @@ void add_transformer(FactPage& page, const ModelConfig& c) {
   if (c.alignment.layer > 0 || c.alignment.heads > 0)
     page.fact("alignments", alignments_in_words(c.alignment, c.decoder_layers));
   page.fact("decoder layers", autoregression_in_words(c));
+  if (!c.tied_decoder_layers.empty())
+    page.fact("tied layers",
+              fmt::format("decoder layers have the weights of layers {}", fmt::join(c.tied_decoder_layers, " ")));
   page.fact("embeddings", embeddings_in_words(c));
   page.fact("dropout", fmt::format("{}; attention {}, activation {}, embedding {}", c.dropout.sublayer,
                                    c.dropout.attention, c.dropout.activation, c.dropout.of_embeddings()));
@@ -141,6 +144,8 @@ void add_architecture(FactPage& page, const ModelConfig& c) {
   page.heading("Architecture");
   c.type == ModelType::s2s ? add_rnn(page, c) : add_transformer(page, c);
   if (c.copies) page.fact("copies", "pieces of the source (See et al. 2017)");
+  if (c.dropout.source_words > 0 || c.dropout.target_words > 0)
+    page.fact("word dropout", fmt::format("source {}, target {}", c.dropout.source_words, c.dropout.target_words));
 }
 
 std::string language_in_words(const Vocabulary& v, int id) { return id < 0 ? "given to each run" : v.piece(id); }

@@ -138,10 +138,9 @@ void set_norms(ModelConfig& c, const MarianOptions& o) {
 
 // Marian counts layers from 1.
 std::vector<int> tied_layers(const MarianOptions& o) {
-  auto layers = o.get("transformer-tied-layers", std::vector<int>());
-  for (int& layer : layers) --layer;
+  const auto layers = o.get("transformer-tied-layers", std::vector<int>());
   for (size_t l = 0; l < layers.size(); ++l)
-    if (layers[l] != int(l)) return layers;
+    if (layers[l] != int(l) + 1) return layers;
   return {};
 }
 

@@ -48,7 +48,7 @@ class MarianNames {
   void decoder() {
     side_norms("decoder");
     for (int l = 0; l < c_.decoder_layers; ++l) {
-      if (!c_.tied_decoder_layers.empty() && c_.tied_decoder_layers[size_t(l)] != l) continue;
+      if (c_.weights_of_decoder_layer(l) != l) continue;
       const std::string ours = fmt::format("decoder.{}.", l), theirs = fmt::format("decoder_l{}_", l + 1);
       autoregression(ours, theirs);
       attention(ours + "cross_attention", theirs + "context");

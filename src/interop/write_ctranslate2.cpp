@@ -219,9 +219,9 @@ void Variables::side(const std::string& name, int layers, int heads) {
   if (c_.embedding_norm) norm(name + "/layernorm_embedding", name + ".embedding_norm");
   if (c_.has_final_norm()) norm(name + "/layer_norm", name + ".norm");
   for (int l = 0; l < layers; ++l) {
-    const bool tied = name == "decoder" && !c_.tied_decoder_layers.empty();
+    const bool decoder = name == "decoder";
     layer(fmt::format("{}/layer_{}/", name, l),
-          fmt::format("{}.{}.", name, tied ? c_.tied_decoder_layers[size_t(l)] : l), name == "decoder");
+          fmt::format("{}.{}.", name, decoder ? c_.weights_of_decoder_layer(l) : l), decoder);
   }
 }
 

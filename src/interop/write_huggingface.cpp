@@ -102,8 +102,7 @@ std::vector<TensorEntry> Tensors::all() {
   for (int l = 0; l < c_.encoder_layers; ++l)
     layer(fmt::format("model.encoder.layers.{}.", l), fmt::format("encoder.{}.", l), false);
   for (int l = 0; l < c_.decoder_layers; ++l)
-    layer(fmt::format("model.decoder.layers.{}.", l),
-          fmt::format("decoder.{}.", c_.tied_decoder_layers.empty() ? l : c_.tied_decoder_layers[size_t(l)]), true);
+    layer(fmt::format("model.decoder.layers.{}.", l), fmt::format("decoder.{}.", c_.weights_of_decoder_layer(l)), true);
   return std::move(tensors_);
 }
 

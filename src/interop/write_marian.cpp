@@ -92,8 +92,6 @@ std::string name_of_theirs(Activation activation, const std::string& path) {
 // The first version of Marian with an exact gelu.
 std::string options_of(const ModelConfig& c, const std::string& path) {
   const bool pre = c.norm == NormPlacement::pre, rnn = c.autoregression == Autoregression::rnn;
-  std::vector<int> tied = c.tied_decoder_layers;
-  for (int& layer : tied) ++layer;
   YAML::Node o;
   o["version"] = "v1.12.42";
   o["type"] = "transformer";
@@ -114,7 +112,7 @@ std::string options_of(const ModelConfig& c, const std::string& path) {
   o["transformer-aan-activation"] = name_of_theirs(c.average.activation, path);
   o["transformer-aan-nogate"] = !c.average.gates;
   o["transformer-no-projection"] = !c.attention.projects_result;
-  o["transformer-tied-layers"] = tied;
+  o["transformer-tied-layers"] = c.tied_decoder_layers;
   o["tied-embeddings"] = c.embeddings.tied_output, o["tied-embeddings-src"] = c.embeddings.tied_source;
   o["tied-embeddings-all"] = c.embeddings.tied_all;
   o["output-omit-bias"] = !c.embeddings.output_bias;

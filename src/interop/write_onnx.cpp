@@ -82,9 +82,7 @@ class DecoderGraph {
   KeysAndValues with_past(const KeysAndValues& past, const KeysAndValues& now);
   std::string layer(const std::string& x, int l);
   // The layer whose weights this layer uses.
-  std::string weights_of(int l) const {
-    return fmt::format("decoder.{}.", c_.tied_decoder_layers.empty() ? l : c_.tied_decoder_layers[size_t(l)]);
-  }
+  std::string weights_of(int l) const { return fmt::format("decoder.{}.", c_.weights_of_decoder_layer(l)); }
 
   const ModelFile& model_;
   const ModelConfig& c_;

@@ -75,6 +75,8 @@ ModelConfig config_from_json(const std::string& text, const std::string& where) 
     known.insert(key);
     if (in.contains(key)) std::visit(Reader{in[key], key, where}, field.member(config));
   }
+  if (auto& tied = config.tied_decoder_layers; !tied.empty() && tied[0] == 0)
+    for (int& layer : tied) ++layer;  // earlier versions counted from 0
   for (const auto& [key, value] : in.items())
     if (!known.contains(key))
       throw Error(fmt::format("{}: unknown entry '{}' in the model's configuration", where, key),

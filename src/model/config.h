@@ -256,11 +256,13 @@ struct EmbeddingsConfig {
 
 /// Probabilities.
 struct DropoutConfig {
-  double sublayer = 0.1;  // of every sublayer's output
-  double attention = 0;   // of the attention weights
-  double activation = 0;  // of the inner activations of feed-forward layers
-  double embedding = -1;  // of embeddings plus positions; -1: as `sublayer`
-  double rnn = 0.1;       // s2s: of embeddings, between layers and of what the output layer reads
+  double sublayer = 0.1;    // of every sublayer's output
+  double attention = 0;     // of the attention weights
+  double activation = 0;    // of the inner activations of feed-forward layers
+  double embedding = -1;    // of embeddings plus positions; -1: as `sublayer`
+  double rnn = 0.1;         // s2s: of embeddings, between layers and of what the output layer reads
+  double source_words = 0;  // of whole source tokens: their embeddings are zero
+  double target_words = 0;  // of whole target tokens that the decoder reads
 
   double of_embeddings() const { return embedding < 0 ? sublayer : embedding; }
 };
@@ -295,7 +297,8 @@ struct ModelConfig {
   AlignmentConfig alignment;
   Autoregression autoregression = Autoregression::self_attention;  // of the decoder
   AverageAttentionConfig average;
-  std::vector<int> tied_decoder_layers;  // for each decoder layer, the layer whose weights it uses; empty: its own
+  std::vector<int>
+      tied_decoder_layers;  // for each decoder layer, the layer, from 1, whose weights it uses; empty: its own
   RnnConfig rnn;
   bool copies = false;         // tokens of the source may be copied (CopyHead)
   bool learns_source = false;  // decoder-only: the training loss counts the source's tokens too
@@ -314,6 +317,10 @@ struct ModelConfig {
     if (decoder_heads > 0) side.heads = decoder_heads;
     if (decoder_feed_forward > 0) side.feed_forward = decoder_feed_forward;
     return side;
+  }
+  /// The decoder layer, from 0, whose weights this layer uses.
+  int weights_of_decoder_layer(int layer) const {
+    return tied_decoder_layers.empty() ? layer : tied_decoder_layers[size_t(layer)] - 1;
   }
   bool has_final_norm() const {
     return final_norm == FinalNorm::always || (final_norm == FinalNorm::automatic && norm == NormPlacement::pre);

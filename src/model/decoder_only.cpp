@@ -55,7 +55,7 @@ DecoderOnly::Joined DecoderOnly::joined(const Batch& batch) const {
 Var DecoderOnly::hidden(Context& cx, const Joined& text, const Batch& batch) {
   Rows rows = rows_of(text.input, batch);
   locate(cx, positions_, rows);
-  Var x = embed(cx, embedding_, nullptr, rows);
+  Var x = embed(cx, embedding_, nullptr, 0, rows);
   for (const Layer& p : layers_) x = layer(cx, p, x, rows.self(), true, rows.weights);
   return norm_ ? (*norm_)(cx, x) : x;
 }
@@ -124,7 +124,7 @@ Var DecoderOnlyDecoding::encode(int first, const PackedIds& source, const Tensor
     separators_.emplace(first + s, text.targets[size_t(text.input.spans[s].end - 1)]);
   DecoderOnly::Rows rows = model_.rows_of(text.input, {});
   model_.locate(cx_, model_.positions_, rows);
-  Var x = model_.embed(cx_, model_.embedding_, nullptr, rows);
+  Var x = model_.embed(cx_, model_.embedding_, nullptr, 0, rows);
   SelfRows self = rows.self();
   self.cached = prefix;
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
@@ -139,7 +139,7 @@ Tensor DecoderOnlyDecoding::compute(std::span<const StepRow> rows, const Decoded
   for (const StepRow& row : rows) ids.push_back(row.parent < 0 ? separators_.at(row.sentence) : row.token);
   DecoderOnly::Rows at = model_.step_rows(std::move(ids), past.token);
   model_.locate(cx_, model_.positions_, at);
-  Var x = model_.embed(cx_, model_.embedding_, nullptr, at);
+  Var x = model_.embed(cx_, model_.embedding_, nullptr, 0, at);
   const StepRows self{at.positions, at.rotary, at.bias, past.cached, {past.keys, past.longest}};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto& p = model_.layers_[l];

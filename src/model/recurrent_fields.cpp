@@ -8,6 +8,10 @@ std::span<const ConfigField> recurrent_fields() {
   static constexpr ConfigField fields[] = {
       {.key = "tied_decoder_layers",
        .member = [](C& c) { return member(c.tied_decoder_layers); },
+       .option = "transformer-tied-layers",
+       .value = "N...",
+       .group = heading::decoder,
+       .help = "for each decoder layer the layer whose weights it uses, from 1: 1 1 3 3 has the weights of two layers",
        .models = types::transformer,
        .since_first = false},
       {.key = "autoregression",

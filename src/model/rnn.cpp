@@ -5,7 +5,6 @@
 #include "backend/backend.h"
 #include "model/guided_alignment.h"
 #include "model/sentences.h"
-#include "ops/embedding.h"
 #include "ops/linear.h"
 
 namespace dragoman {
@@ -30,10 +29,11 @@ Rnn::Rnn(const ModelConfig& config, Parameters parameters)
   if (config_.copies) copy_ = make_copy_head(parameters_, config_, config_.rnn.dim);
 }
 
-Var Rnn::embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& positions, const Var& position_table) {
+Var Rnn::embed(Context& cx, EmbeddingInput input, double word_dropout) {
   const double rate = config_.dropout.embedding < 0 ? config_.dropout.rnn : config_.dropout.embedding;
-  return embedding(cx, {ids, positions, table, position_table, std::sqrt(double(config_.dim))},
-                   cx.dropout(rate, positions));
+  input.scale = std::sqrt(double(config_.dim));
+  if (word_dropout > 0) input.words = cx.dropout(word_dropout, input.positions);
+  return embedding(cx, input, cx.dropout(rate, input.positions));
 }
 
 Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences) {
@@ -45,7 +45,7 @@ Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const i
   Var position_table;  // convolutions do not see the order of rows
   if (config_.rnn.encoder.type == EncoderType::convolutional && sinusoids_added(config_.positions))
     position_table = Var(positions_.table(cx.arena, cx.backend, source.spans.longest()));
-  const Var x = embed(cx, embeddings_.source, ids, positions, position_table);
+  const Var x = embed(cx, {ids, positions, embeddings_.source, position_table}, config_.dropout.source_words);
   const EncoderStates states = (*encoder_)(cx, x, split.rows, positions);
   return {states.all,
           (*pooling_)(cx, states, {split.rows, split.lines, positions_of(split.lines, sentences, any_position)})};

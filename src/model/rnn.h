@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "model/rnn_parts.h"
 #include "nn/positions.h"
+#include "ops/embedding.h"
 
 namespace dragoman {
 
@@ -35,11 +36,12 @@ class Rnn : public Model {
         signal_row;  // (Nt,2), (Nt) int32: of attention that is trained by a signal (SignalledLoss); or empty
   };
 
-  Var embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& positions,
-            const Var& position_table = Var());
+  /// y = dropout(√D · table[ids] + position_table[token]); the table of positions may be empty.
+  Var embed(Context& cx, EmbeddingInput input, double word_dropout);
   Encoded encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences);
   RecurrentDecoder::Inputs inputs(Context& cx, const Tensor& ids, const Tensor& positions) {
-    return decoder_->inputs(cx, embed(cx, embeddings_.target, ids, positions), positions);
+    return decoder_->inputs(cx, embed(cx, {ids, positions, embeddings_.target, {}}, config_.dropout.target_words),
+                            positions);
   }
   /// Reads source and target, all sentences of a step together (model/rnn_unrolled.cpp).
   HiddenStates hidden_states(Context& cx, const Batch& batch, AttentionGuide* guide = nullptr);

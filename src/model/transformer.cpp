@@ -26,8 +26,8 @@ void Transformer::make_layers() {
   for (int l = 0; l < config_.encoder_layers; ++l)
     encoder_.push_back(make_layer(config_, fmt::format("encoder.{}", l), l));
   for (int l = 0; l < config_.decoder_layers; ++l) {
-    const int tied = config_.tied_decoder_layers.empty() ? l : config_.tied_decoder_layers[size_t(l)];
-    decoder_.push_back(tied < l ? decoder_[size_t(tied)] : make_decoder_layer(decoder_side, l));
+    const int owner = config_.weights_of_decoder_layer(l);
+    decoder_.push_back(owner < l ? decoder_[size_t(owner)] : make_decoder_layer(decoder_side, l));
   }
   if (!config_.has_final_norm()) return;
   encoder_norm_ = make_norm("encoder.norm");
@@ -87,13 +87,13 @@ Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const 
 
 Var Transformer::encode(Context& cx, Rows& source) {
   locate(cx, source_positions_, source);
-  Var x = embed(cx, embeddings_.source, source_norm_ ? &*source_norm_ : nullptr, source);
+  Var x = embed(cx, embeddings_.source, source_norm_ ? &*source_norm_ : nullptr, config_.dropout.source_words, source);
   for (const Layer& p : encoder_) x = layer(cx, p, x, source.self(), false, source.weights);
   return encoder_norm_ ? (*encoder_norm_)(cx, x) : x;
 }
 
 Var Transformer::embed_target(Context& cx, const Rows& rows) {
-  return embed(cx, embeddings_.target, target_norm_ ? &*target_norm_ : nullptr, rows);
+  return embed(cx, embeddings_.target, target_norm_ ? &*target_norm_ : nullptr, config_.dropout.target_words, rows);
 }
 
 Transformer::HiddenStates Transformer::hidden_states(Context& cx, const Batch& batch, AttentionGuide* guide) {

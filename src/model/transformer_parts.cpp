@@ -126,9 +126,11 @@ void TransformerParts::locate(Context& cx, const Var& learned, Rows& rows) {
   if (config_.positions == Positions::alibi) rows.bias = bias_.table(cx.arena, cx.backend, last + 1);
 }
 
-Var TransformerParts::embed(Context& cx, const Var& table, const Norm* norm, const Rows& rows) {
+Var TransformerParts::embed(Context& cx, const Var& table, const Norm* norm, double word_dropout, const Rows& rows) {
   const double scale = config_.embeddings.scale > 0 ? config_.embeddings.scale : std::sqrt(double(config_.dim));
-  const EmbeddingInput input{rows.ids, rows.positions, table, rows.position_table, scale};
+  const EmbeddingInput input{rows.ids, rows.positions,
+                             table,    rows.position_table,
+                             scale,    word_dropout > 0 ? cx.dropout(word_dropout, rows.positions) : Dropout()};
   const Dropout drop = cx.dropout(config_.dropout.of_embeddings(), rows.positions);
   return norm ? dropout(cx, (*norm)(cx, embedding(cx, input, {})), drop) : embedding(cx, input, drop);
 }

@@ -55,8 +55,8 @@ class TransformerParts : public Model {
   Rows step_rows(std::vector<int32_t> ids, const std::vector<int64_t>& token) const;  // one per hypothesis
   /// Fills in the positional inputs of embedding and self-attention.
   void locate(Context& cx, const Var& learned, Rows& rows);
-  /// For rows with positions; the norm may be null.
-  Var embed(Context& cx, const Var& table, const Norm* norm, const Rows& rows);
+  /// For rows with positions; the norm may be null. `word_dropout`: rate of tokens that lose their row of the table.
+  Var embed(Context& cx, const Var& table, const Norm* norm, double word_dropout, const Rows& rows);
   /// `weights`: see Rows.
   Var layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal, const Tensor& weights = {});
   using Function = std::function<Var(const Var&)>;

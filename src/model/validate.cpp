@@ -41,14 +41,18 @@ void check_sizes(const ModelConfig& c) {
 
 // Fields of the decoder: its own sizes, and layers that share weights.
 void check_decoder(const ModelConfig& c) {
-  const auto tied = [&](int layer) { return c.tied_decoder_layers[size_t(layer)]; };
   const auto given = int(c.tied_decoder_layers.size());
-  require(given == 0 || given == c.decoder_layers, "tied_decoder_layers names {} layers, but the decoder has {}", given,
+  require(given == 0 || given == c.decoder_layers,
+          "--transformer-tied-layers has {} numbers, expected one for each of the {} decoder layers", given,
           c.decoder_layers);
-  for (int l = 0; l < given; ++l)
-    require(tied(l) >= 0 && tied(l) <= l && tied(tied(l)) == tied(l),
-            "tied_decoder_layers ties layer {} to layer {}, expected itself, or a layer below with weights of its own",
-            l, tied(l));
+  for (int l = 0; l < given; ++l) {
+    const int owner = c.weights_of_decoder_layer(l);
+    require(
+        owner >= 0 && owner <= l && c.weights_of_decoder_layer(owner) == owner,
+        "--transformer-tied-layers ties decoder layer {} to layer {}, expected itself, or a layer below with weights "
+        "of its own, from 1",
+        l + 1, owner + 1);
+  }
   require(c.decoder_heads == 0 || c.key_size > 0 || c.dim % c.decoder_heads == 0,
           "--dim-emb {} cannot be divided among --transformer-decoder-heads {}", c.dim, c.decoder_heads);
   const bool other_heads = c.decoder_heads > 0 && c.decoder_heads != c.heads;

@@ -9,6 +9,7 @@ struct EmbeddingInput {
   Tensor ids, positions;
   Var table, position_table;
   double scale = 1;
+  Dropout words = {};  // of whole rows of the table, whose tokens keep their position alone (Sennrich et al. 2016, WMT)
 };
 Var embedding(Context& cx, const EmbeddingInput& input, const Dropout& drop);
 

@@ -14,7 +14,11 @@ void read_words(const ConfigMember& member, const Strings& words, Bounds bounds)
       member);
 }
 
-Strings show_words(const ConfigField& field, ModelConfig config) { return {to_text(field.member(config))}; }
+Strings show_words(const ConfigField& field, ModelConfig config) {
+  const ConfigMember member = field.member(config);
+  if (const auto* numbers = std::get_if<std::vector<int>*>(&member)) return show_words(**numbers);
+  return {to_text(member)};
+}
 
 std::string choices_of(const ConfigField& field) {
   ModelConfig config;

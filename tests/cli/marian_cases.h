@@ -131,7 +131,7 @@ inline const MarianCase model[] = {
     {"--transformer-decoder-autoreg self-attention", runs},
     {"--transformer-decoder-autoreg average-attention", runs},
     {"--transformer-decoder-autoreg rnn", runs},
-    {"--transformer-tied-layers 1 1 1 1", refused},
+    {"--dec-depth 4 --transformer-tied-layers 1 1 1 1", runs},
     {"--transformer-guided-alignment-layer last", runs},
     {"--transformer-preprocess n --transformer-postprocess da", runs},
     {"--transformer-postprocess-emb d", ignored},

@@ -49,6 +49,7 @@ TEST(ModelOptions, MakeTheSameModelAgain) {
            "--type s2s --rnn-attention none --enc-type unidirectional --reverse-source --enc-depth 2",
            "--type s2s --enc-type conv --enc-conv-width 5",
            "--type s2s --attention-choice hard --attention-reward 0.2",
+           "--dec-depth 4 --transformer-tied-layers 1 1 3 1 --dropout-src 0.1 --dropout-trg 0.2",
            "--copy --transformer-norm batch --transformer-ffn-activation swish",
        }) {
     const ModelConfig config = config_of(kind);

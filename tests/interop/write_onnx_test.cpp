@@ -114,7 +114,7 @@ TEST(WriteOnnx, GivesAFolderThatIsRefusedByName) {
 TEST(WriteOnnx, StoresTheWeightsOfTiedLayersOnce) {
   TemporaryFolder folder;
   ModelConfig config = toy_config();
-  config.decoder_layers = 2, config.tied_decoder_layers = {0, 0};
+  config.decoder_layers = 2, config.tied_decoder_layers = {1, 1};
   write_onnx(ModelFile(save_toy_model(folder / "ours", 1, config)), folder / "onnx");
   const Graph decoder = read_graph(folder / "onnx/decoder_model_merged.onnx");
   EXPECT_TRUE(decoder.weights.contains("decoder.0.feed_forward.up.weight"));

@@ -196,7 +196,7 @@ TEST(WriteMarian, WritesModelsOfItsShape) {
       ModelConfig config = marian_config_of_a_toy();
       config.norm = norm, config.embeddings.tied_all = tied, config.activation = Activation::gelu;
       config.decoder_layers = 2;
-      if (tied) config.tied_decoder_layers = {0, 0};
+      if (tied) config.tied_decoder_layers = {1, 1};
       const ModelFile model(save_toy_model(folder / "ours", 1, config));
       write_marian(model, folder / "marian");
       const ModelFile again = open_model(folder / "marian/decoder.yml");

@@ -117,13 +117,30 @@ TEST(ModelConfig, RefusesNumbersBeyondTheirBounds) {
 
 TEST(ModelConfig, TiesDecoderLayersToLayersBelowWithWeightsOfTheirOwn) {
   ModelConfig config;
-  config.tied_decoder_layers = {0, 0, 1, 0, 0, 0};
+  config.tied_decoder_layers = {1, 1, 2, 1, 1, 1};
   EXPECT_EQ(message_of([&] { validate(config); }),
-            "tied_decoder_layers ties layer 2 to layer 1, expected itself, or a layer below with weights of its own");
-  config.tied_decoder_layers = {0};
-  EXPECT_EQ(message_of([&] { validate(config); }), "tied_decoder_layers names 1 layers, but the decoder has 6");
-  config.tied_decoder_layers = {0, 1, 0, 1, 0, 5};
+            "--transformer-tied-layers ties decoder layer 3 to layer 2, expected itself, or a layer below with weights "
+            "of its own, from 1");
+  config.tied_decoder_layers = {0, 1, 1, 1, 1, 1};
+  EXPECT_EQ(message_of([&] { validate(config); }),
+            "--transformer-tied-layers ties decoder layer 1 to layer 0, expected itself, or a layer below with weights "
+            "of its own, from 1");
+  config.tied_decoder_layers = {1};
+  EXPECT_EQ(message_of([&] { validate(config); }),
+            "--transformer-tied-layers has 1 numbers, expected one for each of the 6 decoder layers");
+  config.tied_decoder_layers = {1, 2, 1, 2, 1, 6};
   EXPECT_EQ(message_of([&] { validate(config); }), "");
+}
+
+TEST(ModelConfig, ReadsTiedLayersThatEarlierVersionsCountedFromZero) {
+  ModelConfig config;
+  config.decoder_layers = 3, config.tied_decoder_layers = {1, 2, 1};
+  std::string json = to_json(config);
+  EXPECT_EQ(config_from_json(json, "m").tied_decoder_layers, (std::vector{1, 2, 1}));
+  const std::string now = "\"tied_decoder_layers\":[1,2,1]", then = "\"tied_decoder_layers\":[0,1,0]";
+  ASSERT_NE(json.find(now), std::string::npos);
+  json.replace(json.find(now), now.size(), then);
+  EXPECT_EQ(config_from_json(json, "m").tied_decoder_layers, (std::vector{1, 2, 1}));
 }
 
 TEST(ModelConfig, HasDecoderHeadsThatDivideTheModel) {

@@ -8,7 +8,7 @@ void with_output_bias(ModelConfig& c) { c.embeddings.output_bias = true; }
 void with_untied_output_bias(ModelConfig& c) { c.embeddings.output_bias = true, c.embeddings.tied_all = false; }
 void with_final_norm(ModelConfig& c) { c.final_norm = FinalNorm::always; }
 void without_final_norm(ModelConfig& c) { c.norm = NormPlacement::pre, c.final_norm = FinalNorm::never; }
-void with_tied_decoder_layers(ModelConfig& c) { c.decoder_layers = 4, c.tied_decoder_layers = {0, 0, 2, 0}; }
+void with_tied_decoder_layers(ModelConfig& c) { c.decoder_layers = 4, c.tied_decoder_layers = {1, 1, 3, 1}; }
 void without_result_projection(ModelConfig& c) { c.attention.projects_result = false; }
 
 void like_marian(ModelConfig& c) {

@@ -22,6 +22,7 @@ struct EmbeddingCase {
   Positions position_table = Positions::none;
   double rate = 0;
   int64_t zero_rows = 0;  // the first of every so many tokens has no row of the table
+  double word_rate = 0;
 };
 
 OpCase embedding_case(const EmbeddingCase& e) {
@@ -39,6 +40,7 @@ OpCase embedding_case(const EmbeddingCase& e) {
       input.position_table = Var(cx.save({P, e.D}, input.table.dtype()));
       cx.backend.fill(input.position_table, 0.25);
     }
+    input.words = cx.dropout(e.word_rate, positions);
     return embedding(cx, input, cx.dropout(e.rate, positions));
   };
   return c;
@@ -56,6 +58,8 @@ INSTANTIATE_TEST_SUITE_P(
         embedding_case({"with learned positions and dropout", {0, 1, 33}, 7, 150, Positions::learned, 0.3}),
         embedding_case({"with rows of zeros", {0, 3, 4, 17}, 5, 33, Positions::learned, 0.3, 3}),
         embedding_case({"only rows of zeros", {0, 1}, 5, 33, Positions::fixed, 0, 1}),
+        embedding_case({"with dropout of words", {0, 3, 4, 17}, 5, 33, Positions::learned, 0, 0, 0.5}),
+        embedding_case({"with both kinds of dropout", {0, 3, 17}, 5, 150, Positions::fixed, 0.3, 3, 0.5}),
         embedding_case({"a long sentence", {0, 500}, 33, 5, Positions::learned}),
         embedding_case({"100 times the same piece", {0, 100}, 1, 130, Positions::fixed, 0.3}),
     }),
@@ -95,6 +99,30 @@ TEST(Embedding, OfNoIdIsThePositionAlone) {
   EXPECT_THAT(values_of(position_table.node()->gradient), ElementsAre(4, 6));
 }
 
+// A dropped word keeps its position, (10, 20); the rows of others are divided by the share of words that are kept.
+TEST(Embedding, DropsWholeWords) {
+  constexpr int N = 4000;
+  ByHand t;
+  t.cx.training = true;
+  const Tensor ids = int_tensor(std::vector<int32_t>(N, 1), {N}), positions = positions_of(Spans({0, N}));
+  const Var table = t.var({2, 2}, {1, 2, 3, 6});
+  Var position_table = Var(t.cx.save({N, 2}, DType::f64));
+  t.cx.backend.fill(position_table, 10);
+  const Var y = embedding(t.cx, {ids, positions, table, position_table, 2, t.cx.dropout(0.25, positions)},
+                          t.cx.dropout(0, positions));
+  const std::vector<double> values = values_of(y);
+  int dropped = 0;
+  for (size_t n = 0; n < N; ++n) {
+    const bool drop = values[2 * n] == 10;
+    dropped += drop;
+    EXPECT_EQ(values[2 * n], drop ? 10 : 18) << n;
+    EXPECT_EQ(values[2 * n + 1], drop ? 10 : 26) << n;
+  }
+  EXPECT_NEAR(dropped, N / 4, 4 * std::sqrt(N * 0.25 * 0.75));
+  t.backward(y, std::vector<double>(2 * N, 1));
+  EXPECT_THAT(values_of(table.node()->gradient), ElementsAre(0, 0, (N - dropped) * 8 / 3., (N - dropped) * 8 / 3.));
+}
+
 TEST(Embedding, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const Tensor ids = int_tensor({0, 1, 0}, {3}), positions = positions_of(Spans({0, 3}));
@@ -105,6 +133,8 @@ TEST(Embedding, RefusesShapesThatDoNotFitAndNamesThem) {
   EXPECT_THAT(embed({ids, positions, t.random({4})}), AllOf(HasSubstr("(4)"), HasSubstr("(V,D)")));
   EXPECT_THAT(embed({ids, positions_of(Spans({0, 2})), table}), AllOf(HasSubstr("(2,2)"), HasSubstr("(3,2)")));
   EXPECT_THAT(embed({ids, positions, table, t.random({9, 5})}), AllOf(HasSubstr("(9,5)"), HasSubstr("(P,4)")));
+  EXPECT_THAT(embed({ids, positions, table, {}, 1, {.rate = 0.1, .positions = positions_of(Spans({0, 2}))}}),
+              AllOf(HasSubstr("(2,2)"), HasSubstr("(3,2)")));
   EXPECT_THAT(embed({ids, positions, table}, {.rate = 0.1, .positions = positions_of(Spans({0, 2}))}),
               AllOf(HasSubstr("(2,2)"), HasSubstr("(3,2)")));
 }
