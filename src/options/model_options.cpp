@@ -105,6 +105,8 @@ void inherit_model(TrainOptions& given, std::vector<Option>& options) {
   for (const ConfigField& field : model_config_fields())
     if (field.option.empty()) assign(field.member(given), field.member(theirs));
   for (const Option& stored : bind_flags(flags, theirs)) {
+    // Of Transformers, another option says which cell there is, and check_train() refuses or ignores others.
+    if (stored.name == "dec-cell" && config.type != ModelType::s2s) continue;
     Option& option = *std::ranges::find(options, stored.name, &Option::name);
     const Strings wanted = stored.show();
     const bool given_or_preset = option.given || option.preset;

@@ -110,6 +110,13 @@ class FineTuning(InFolder):
         said = self.refused("--pretrained-model", "m.safetensors", "--task", "transformer-tiny", train=FEW)
         self.assertIn("--task transformer-tiny: --dim-emb 128 contradicts m.safetensors, whose model has 16", said)
 
+    def test_the_cell_of_a_decoder_may_be_given_again(self):
+        self.train("ssru", "--transformer-decoder-autoreg", "rnn", "--dec-cell", "ssru", "--after", "1u")
+        for model, cell in (("ssru", "ssru"), ("m", "gru")):  # gru: in Marian's files, whatever the model is
+            done = self.call(*FEW, "-v", "v", "v", "--pretrained-model", f"{model}.safetensors", "--dec-cell", cell,
+                             "-m", f"{model}-again.safetensors", "--after", "1u")
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_the_kind_of_model_is_that_of_the_pretrained_one(self):
         for model, more in (("kind", []), ("prenorm", ["--transformer-preprocess", "n", "--transformer-postprocess", "da",
                                                        "--transformer-decoder-autoreg", "rnn"])):
