@@ -3,6 +3,7 @@
 #include "cli/devices.h"
 #include "cli/open_flags.h"
 #include "cli/serve_options.h"
+#include "decode/search_fields.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
 #include "serve/served_models.h"
@@ -119,14 +120,14 @@ std::vector<Flag<O>> search_flags() {
        .value = "N",
        .group = group,
        .help = "hypotheses per sentence, unless a request says otherwise; 1 is greedy search",
-       .range = {1, 1024}},
+       .range = search_bounds("beam_size")},
       {.name = "normalize",
        .letter = 'n',
        .field = &O::normalize,
        .value = "A",
        .group = group,
        .help = "divide scores by length to the power A, unless a request says otherwise; 0: off",
-       .range = {0, 10},
+       .range = search_bounds("normalize"),
        .implicit = "1"},
       {.name = "max-length",
        .field = &O::max_length,

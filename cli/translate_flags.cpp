@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/open_flags.h"
 #include "cli/translate_options.h"
+#include "decode/search_fields.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
 
@@ -99,7 +100,7 @@ std::vector<Flag<O>> file_flags() {
        .group = group,
        .help = "print the N best translations of each line as 'line ||| translation ||| scores'; without a value: N is "
                "the beam size",
-       .range = {0, 1024},
+       .range = search_bounds("n_best"),
        .implicit = beam_size},
       {.name = "scores",
        .field = &O::scores,
@@ -131,7 +132,7 @@ std::vector<Flag<O>> search_flags() {
        .value = "N",
        .group = group,
        .help = "hypotheses per sentence; 1 is greedy search (Marian: 12)",
-       .range = {1, 1024}},
+       .range = search_bounds("beam_size")},
       {.name = "normalize",
        .letter = 'n',
        .field = &O::normalize,
@@ -139,7 +140,7 @@ std::vector<Flag<O>> search_flags() {
        .group = group,
        .help = "divide scores by length to the power A; 0: off, which favours short translations (Marian: 0); without "
                "a value: 1",
-       .range = {0, 10},
+       .range = search_bounds("normalize"),
        .implicit = "1"},
       {.name = "search-rule",
        .field = &O::rule,
@@ -158,31 +159,31 @@ std::vector<Flag<O>> search_flags() {
        .group = group,
        .help = "subtract X from the score for each token, before --normalize: above 0 favours shorter translations, "
                "below 0 longer ones",
-       .range = {-1000, 1000}},
+       .range = search_bounds("word_penalty")},
       {.name = "min-length",
        .field = &O::min_length,
        .value = "N",
        .group = group,
        .help = "minimum length of translations in tokens; the limits below take precedence",
-       .range = {0, 100'000}},
+       .range = search_bounds("min_length")},
       {.name = "min-length-factor",
        .field = &O::min_length_factor,
        .value = "X",
        .group = group,
        .help = "minimum length as a multiple X of the source length",
-       .range = {0, 1000}},
+       .range = search_bounds("min_length_factor")},
       {.name = "max-length-add",
        .field = &O::max_length_add,
        .value = "N",
        .group = group,
        .help = "maximum length: N tokens more than the source",
-       .range = {0, 100'000}},
+       .range = search_bounds("max_length_add")},
       {.name = "max-length-factor",
        .field = &O::max_length_factor,
        .value = "X",
        .group = group,
        .help = "maximum length: X times the source length, instead of --max-length-add; 0: off (Marian: 3)",
-       .range = {0, 1000}},
+       .range = search_bounds("max_length_factor")},
       {.name = "max-length",
        .field = &O::max_length,
        .value = "N",
@@ -194,7 +195,7 @@ std::vector<Flag<O>> search_flags() {
        .value = "N",
        .group = group,
        .help = "forbid repeated n-grams of this length; 0: off",
-       .range = {0, 1000}},
+       .range = search_bounds("no_repeat_ngram")},
       {.name = "allow-unk",
        .field = &O::allow_unk,
        .group = group,
@@ -220,7 +221,7 @@ std::vector<Flag<O>> sampling_flags() {
        .value = "T",
        .group = group,
        .help = "divide logits by T before sampling: below 1 favours likely pieces, above 1 unlikely ones",
-       .range = {0.001, 1000}},
+       .range = search_bounds("temperature")},
       {.name = "seed",
        .field = &O::seed,
        .value = "N",
@@ -287,7 +288,7 @@ void check_length(O& o, const Given& given, Findings& findings) {
     const auto& words = o.length_penalty_words;
     require(words.size() == 2 && words[0] == "gnmt", "--length-penalty: expected gnmt and a number, found {}",
             fmt::join(words, " "));
-    o.length_penalty = number_of<double>("length-penalty gnmt", words[1], {0, 10});
+    o.length_penalty = number_of<double>("length-penalty gnmt", words[1], search_bounds("length_penalty"));
   });
   findings.expect(!given("normalize") || o.normalize == 0,
                   "--length-penalty and --normalize {} are two ways to divide scores by length: give one", o.normalize);
@@ -301,8 +302,10 @@ void read_sampling(O& o) {
           "--output-sampling: expected full, topk K or nucleus P, found {}", fmt::join(words, " "));
   o.sampling = *kind;
   if (words.size() < 2) return;
-  if (kind == Sampling::topk) o.sampling_pieces = number_of<int>("output-sampling topk", words[1], {1, 1'000'000});
-  if (kind == Sampling::nucleus) o.sampling_mass = number_of<double>("output-sampling nucleus", words[1], {0, 1});
+  if (kind == Sampling::topk)
+    o.sampling_pieces = number_of<int>("output-sampling topk", words[1], search_bounds("sampling_pieces"));
+  if (kind == Sampling::nucleus)
+    o.sampling_mass = number_of<double>("output-sampling nucleus", words[1], search_bounds("sampling_mass"));
 }
 
 void check_sampling(O& o, const Given& given, Findings& findings) {

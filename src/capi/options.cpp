@@ -24,28 +24,42 @@ constexpr size_t first_size<dragoman_scorer_options> = 64;
 template <>
 constexpr size_t first_size<dragoman_request> = 48;
 
+// The members of the options of a search, in C and in C++.
+template <class F>
+void for_each_member(const F& f) {
+  using C = dragoman_search_options;
+  using S = SearchOptions;
+  f(&C::beam_size, &S::beam_size);
+  f(&C::n_best, &S::n_best);
+  f(&C::rule, &S::rule);
+  f(&C::normalize, &S::normalize);
+  f(&C::length_penalty, &S::length_penalty);
+  f(&C::word_penalty, &S::word_penalty);
+  f(&C::max_length_add, &S::max_length_add);
+  f(&C::min_length, &S::min_length);
+  f(&C::max_length_factor, &S::max_length_factor);
+  f(&C::min_length_factor, &S::min_length_factor);
+  f(&C::no_repeat_ngram, &S::no_repeat_ngram);
+  f(&C::allow_unk, &S::allow_unk);
+  f(&C::sampling, &S::sampling);
+  f(&C::sampling_pieces, &S::sampling_pieces);
+  f(&C::sampling_mass, &S::sampling_mass);
+  f(&C::temperature, &S::temperature);
+  f(&C::seed, &S::seed);
+}
+
+// Between int in C and bool or an enumeration in C++, too.
+template <class To, class From>
+void assign(To& to, From from) {
+  to = static_cast<To>(from);
+}
+
 dragoman_engine_options defaults_of(const dragoman_engine_options&) { return {.struct_size = 0}; }
 
 dragoman_search_options defaults_of(const dragoman_search_options&) {
-  const SearchOptions o;
-  return {.struct_size = 0,
-          .beam_size = o.beam_size,
-          .n_best = o.n_best,
-          .rule = int(o.rule),
-          .normalize = o.normalize,
-          .length_penalty = o.length_penalty,
-          .word_penalty = o.word_penalty,
-          .max_length_add = o.max_length_add,
-          .min_length = o.min_length,
-          .max_length_factor = o.max_length_factor,
-          .min_length_factor = o.min_length_factor,
-          .no_repeat_ngram = o.no_repeat_ngram,
-          .allow_unk = o.allow_unk,
-          .sampling = int(o.sampling),
-          .sampling_pieces = o.sampling_pieces,
-          .sampling_mass = o.sampling_mass,
-          .temperature = o.temperature,
-          .seed = o.seed};
+  dragoman_search_options options{};
+  for_each_member([&](auto of_c, auto member) { assign(options.*of_c, SearchOptions().*member); });
+  return options;
 }
 
 dragoman_translator_options defaults_of(const dragoman_translator_options&) {
@@ -135,23 +149,9 @@ EngineOptions read(const dragoman_engine_options* given) {
 SearchOptions read(const dragoman_search_options* given, const SearchOptions& defaults) {
   if (!given) return defaults;
   const auto o = complete(given, "dragoman_search_options");
-  return {.beam_size = o.beam_size,
-          .rule = SearchRule(o.rule),
-          .normalize = o.normalize,
-          .length_penalty = o.length_penalty,
-          .word_penalty = o.word_penalty,
-          .max_length_add = o.max_length_add,
-          .max_length_factor = o.max_length_factor,
-          .min_length = o.min_length,
-          .min_length_factor = o.min_length_factor,
-          .no_repeat_ngram = o.no_repeat_ngram,
-          .allow_unk = o.allow_unk != 0,
-          .n_best = o.n_best,
-          .sampling = Sampling(o.sampling),
-          .sampling_pieces = o.sampling_pieces,
-          .sampling_mass = o.sampling_mass,
-          .temperature = o.temperature,
-          .seed = o.seed};
+  SearchOptions options;
+  for_each_member([&](auto of_c, auto member) { assign(options.*member, o.*of_c); });
+  return options;
 }
 
 TextTranslatorOptions read(const dragoman_translator_options* given) {

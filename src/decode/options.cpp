@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "base/bounds.h"
 #include "base/error.h"
+#include "decode/search_fields.h"
 
 namespace dragoman {
 namespace {
@@ -23,19 +24,13 @@ void check_range(std::string_view option, double value, Bounds bounds) {
 void validate(const SearchOptions& o) {
   require_enumerator("rule", o.rule, SearchRule::ctranslate2);
   require_enumerator("sampling", o.sampling, Sampling::nucleus);
-  check_range("n-best", o.n_best, {0, 1024});
-  check_range("beam-size", o.beam_size, {1, 1024});
-  check_range("normalize", o.normalize, {0, 10});
-  check_range("length-penalty gnmt", o.length_penalty, {0, 10});
-  check_range("word-penalty", o.word_penalty, {-1000, 1000});
-  check_range("min-length", o.min_length, {0, 100'000});
-  check_range("min-length-factor", o.min_length_factor, {0, 1000});
-  check_range("max-length-add", o.max_length_add, {0, 100'000});
-  check_range("max-length-factor", o.max_length_factor, {0, 1000});
-  check_range("no-repeat-ngram", o.no_repeat_ngram, {0, 1000});
-  if (o.sampling != Sampling::none) check_range("temperature", o.temperature, {1e-3, 1000});
-  if (o.sampling == Sampling::topk) check_range("output-sampling topk", o.sampling_pieces, {1, 1'000'000});
-  if (o.sampling == Sampling::nucleus) check_range("output-sampling nucleus", o.sampling_mass, {0, 1});
+  for (const SearchField& field : search_fields())
+    if (field.applies_to(o))
+      std::visit(
+          [&]<class T>(T SearchOptions::*member) {
+            if constexpr (std::is_arithmetic_v<T>) check_range(field.option, double(o.*member), field.bounds);
+          },
+          field.member);
   require_consistent(o, as_option);
   if (o.n_best > o.beam_size)
     throw Error(fmt::format("--n-best {} exceeds --beam-size {}", o.n_best, o.beam_size),

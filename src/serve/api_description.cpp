@@ -1,9 +1,18 @@
 #include "serve/api_description.h"
 
-namespace dragoman {
+#include <nlohmann/json.hpp>
 
-const char* api_description() {
-  return R"json({
+#include "decode/options.h"
+#include "decode/search_fields.h"
+#include "model/config.h"
+
+namespace dragoman {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// All but the options of the search.
+constexpr const char* interfaces = R"json({
 "openapi": "3.0.3",
 "info": {"title": "dragoman", "version": "1", "description": "Translates text. /translate, /languages, /detect and /frontend/settings are those of LibreTranslate."},
 "components": {
@@ -39,15 +48,9 @@ const char* api_description() {
     "summary": "Translate with all options of the search",
     "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object", "required": ["text"], "properties": {
       "text": {"$ref": "#/components/schemas/Texts"}, "source": {"type": "string"}, "target": {"type": "string"}, "api_key": {"type": "string"},
-      "format": {"type": "string", "enum": ["text", "html"]}, "stream": {"type": "boolean"}, "n_best": {"type": "integer"}, "scores": {"type": "boolean"},
+      "format": {"type": "string", "enum": ["text", "html"]}, "stream": {"type": "boolean"}, "scores": {"type": "boolean"},
       "alignment": {"type": "boolean"}, "prefix": {"type": "string"},
-      "glossary": {"type": "object", "additionalProperties": {"type": "string"}, "example": {"night train": "Nachtzug"}}, "avoid": {"type": "array", "items": {"type": "string"}}, "beam_size": {"type": "integer"}, "normalize": {"type": "number"},
-      "length_penalty": {"type": "number"}, "word_penalty": {"type": "number"}, "min_length": {"type": "integer"}, "max_length_add": {"type": "integer"},
-      "max_length_factor": {"type": "number"}, "min_length_factor": {"type": "number"},
-      "rule": {"type": "string", "enum": ["auto", "marian", "huggingface", "huggingface-early", "fairseq", "ctranslate2"]},
-      "no_repeat_ngram": {"type": "integer"}, "allow_unk": {"type": "boolean"},
-      "sampling": {"type": "string", "enum": ["full", "topk", "nucleus"]}, "sampling_pieces": {"type": "integer"}, "sampling_mass": {"type": "number"},
-      "temperature": {"type": "number"}, "seed": {"type": "integer"}}}}}},
+      "glossary": {"type": "object", "additionalProperties": {"type": "string"}, "example": {"night train": "Nachtzug"}}, "avoid": {"type": "array", "items": {"type": "string"}}}}}}}},
     "responses": {"200": {"description": "{translations: [{text, alternatives, sentences}]}; with stream, server-sent events partial {delta}, done and error",
       "content": {"application/json": {}, "text/event-stream": {}}}, "default": {"$ref": "#/components/responses/Error"}}}},
   "/v1/score": {"post": {
@@ -60,6 +63,33 @@ const char* api_description() {
 }
 }
 )json";
+
+Json schema_of(const SearchField& option) {
+  return std::visit(
+      [&]<class T>(T SearchOptions::*) -> Json {
+        if constexpr (std::is_enum_v<T>) {
+          Json names = Json::array();
+          for (const auto& value : enum_names(T{})) names.push_back(value.name);
+          return {{"type", "string"}, {"enum", names}};
+        } else if constexpr (std::is_same_v<T, bool>) {
+          return {{"type", "boolean"}};
+        } else {
+          const Bounds bounds = option.of_requests.value_or(option.bounds);
+          return {{"type", std::is_integral_v<T> ? "integer" : "number"},
+                  {"minimum", T(bounds.low)},
+                  {"maximum", T(bounds.high)}};
+        }
+      },
+      option.member);
+}
+
+}  // namespace
+
+std::string api_description() {
+  Json api = Json::parse(interfaces);
+  Json& body = api["paths"]["/v1/translate"]["post"]["requestBody"]["content"]["application/json"]["schema"];
+  for (const SearchField& option : search_fields()) body["properties"][std::string(option.name)] = schema_of(option);
+  return api.dump(1) + "\n";
 }
 
 }  // namespace dragoman

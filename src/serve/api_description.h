@@ -1,8 +1,9 @@
 #pragma once
+#include <string>
 
 namespace dragoman {
 
 /// What the server offers, as OpenAPI 3.0 (JSON).
-const char* api_description();
+std::string api_description();
 
 }  // namespace dragoman

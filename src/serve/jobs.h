@@ -16,18 +16,22 @@ using JobTicket = uint64_t;
 /// Calls a function on another thread, soon, and in the order of calls. Any thread may call it.
 using Post = std::function<void(std::function<void()>)>;
 
-/// Sentences to translate, with options of their own. A TranslationWorker posts calls of the functions: one of `done`
+/// How a request wants its texts to be translated.
+struct RequestOptions {
+  SearchOptions search;
+  std::string prefix;                           // of the first text's translation
+  std::map<std::string, std::string> glossary;  // terms and their translations; they take precedence over --glossary
+  std::vector<std::string> avoid;               // phrases that must not occur, besides those of --avoid
+  bool alignment = false;                       // an Error if the model has no cross-attention
+};
+
+/// Sentences to translate. A TranslationWorker posts calls of the functions: one of `done`
 /// and `failed`, once; none after cancel(), except those posted before.
-struct TranslationJob {
+struct TranslationJob : RequestOptions {
   std::vector<std::string> sentences;  // one line each
   std::vector<std::string> languages;  // TextRequest::language of each; empty: none
-  SearchOptions search;
-  std::string prefix;                           // of the first sentence's translation
-  std::map<std::string, std::string> glossary;  // terms and their translations, before those of --glossary
-  std::vector<std::string> avoid;               // phrases that must not occur, besides those of --avoid
   Wanted wanted = Wanted::log_probs;
-  bool alignment = false;  // an Error if the model has no cross-attention
-  bool links = false;      // likewise, but left out in this case
+  bool links = false;  // as `alignment`, but left out if the model has no cross-attention
   // Called with the beginning of a sentence's best translation as it grows, and at last with the whole text; or null.
   std::function<void(size_t sentence, const std::string& text, bool whole)> partial;
   std::function<void(std::vector<std::vector<Translation>> best)> done;  // n best of each sentence

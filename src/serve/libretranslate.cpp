@@ -83,7 +83,9 @@ ordered_json answer_of(const std::vector<TextResult>& results, bool several, boo
 void translate_request(Service& service, const std::shared_ptr<Exchange>& exchange) {
   const json fields = fields_of(exchange->request());
   service.require_key(exchange->request(), key_in(fields));
-  TextJob job{.texts = texts_in(fields), .search = service.options()};
+  TextJob job;
+  job.texts = texts_in(fields);
+  job.search = service.options();
   const std::string source = text_field(fields, "source"), target = text_field(fields, "target");
   const DetectedLanguage language = service.source_of(job.texts, source, target);
   job.model = service.model_for(language.language, target);

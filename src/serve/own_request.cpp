@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/nearest.h"
+#include "decode/search_fields.h"
 #include "model/config.h"
 #include "serve/fields.h"
 
@@ -14,34 +15,28 @@ namespace {
 
 using nlohmann::json;
 
-struct Bounded {
-  const char* name;
-  double least, most;
-};
-
 template <class T>
-void read_number(T& value, const json& field, const Bounded& bounds) {
+void read_number(T& value, const json& field, std::string_view name, Bounds bounds) {
   const bool whole = std::is_integral_v<T>;
-  require(whole ? field.is_number_integer() : field.is_number(), "{} is {}, expected a {}number", bounds.name,
+  require(whole ? field.is_number_integer() : field.is_number(), "{} is {}, expected a {}number", name,
           json_text(field), whole ? "whole " : "");
   const double number = field.get<double>();
-  require(number >= bounds.least && number <= bounds.most, "{} is {}, expected {} to {}", bounds.name, number,
-          bounds.least, bounds.most);
+  require(bounds.contain(number), "{} is {}, expected {} to {}", name, number, bounds.low, bounds.high);
   value = field.get<T>();
 }
 
-void read_text(std::string& value, const json& field, const char* name) {
+void read_text(std::string& value, const json& field, std::string_view name) {
   require(field.is_string(), "{} is {}, expected text", name, field.type_name());
   value = field.get<std::string>();
 }
 
-void read_truth(bool& value, const json& field, const char* name) {
+void read_truth(bool& value, const json& field, std::string_view name) {
   require(field.is_boolean(), "{} is {}, expected true or false", name, field.type_name());
   value = field.get<bool>();
 }
 
 template <class E>
-void read_choice(E& value, const json& field, const char* name) {
+void read_choice(E& value, const json& field, std::string_view name) {
   std::string word;
   read_text(word, field, name);
   const auto found = from_name<E>(word);
@@ -49,7 +44,7 @@ void read_choice(E& value, const json& field, const char* name) {
   value = *found;
 }
 
-void read_texts(std::vector<std::string>& texts, const json& field, const char* name) {
+void read_texts(std::vector<std::string>& texts, const json& field, std::string_view name) {
   for (const json& text : field.is_array() ? field : json::array({field})) read_text(texts.emplace_back(), text, name);
 }
 
@@ -60,7 +55,7 @@ void read_terms(std::map<std::string, std::string>& terms, const json& field) {
   require(field.size() <= most_terms, "glossary has {} terms, expected at most {}", field.size(), most_terms);
   for (const auto& [term, translation] : field.items()) {
     const std::string name = fmt::format("glossary: the translation of '{}'", term);
-    read_text(terms[term], translation, name.c_str());
+    read_text(terms[term], translation, name);
     require(terms[term].size() <= longest, "{} has {} bytes, expected at most {}", name, terms[term].size(), longest);
   }
 }
@@ -77,6 +72,19 @@ void read_phrases(std::vector<std::string>& phrases, const json& field) {
   }
 }
 
+void read_option(SearchOptions& search, const SearchField& option, const json& field) {
+  std::visit(
+      [&]<class T>(T SearchOptions::*member) {
+        if constexpr (std::is_enum_v<T>)
+          read_choice(search.*member, field, option.name);
+        else if constexpr (std::is_same_v<T, bool>)
+          read_truth(search.*member, field, option.name);
+        else
+          read_number(search.*member, field, option.name, option.of_requests.value_or(option.bounds));
+      },
+      option.member);
+}
+
 /// One parameter a row.
 template <class Request>
 struct Parameter {
@@ -87,6 +95,7 @@ struct Parameter {
 using R = TranslateRequest;
 using S = ScoreRequest;
 
+// Besides the options of the search.
 constexpr Parameter<R> translate_parameters[] = {
     {"text", [](R& r, const json& f) { read_texts(r.job.texts, f, "text"); }},
     {"source", [](R& r, const json& f) { read_text(r.source, f, "source"); }},
@@ -99,65 +108,6 @@ constexpr Parameter<R> translate_parameters[] = {
     {"alignment", [](R& r, const json& f) { read_truth(r.job.alignment, f, "alignment"); }},
     {"scores", [](R& r, const json& f) { read_truth(r.scores, f, "scores"); }},
     {"stream", [](R& r, const json& f) { read_truth(r.stream, f, "stream"); }},
-    {"beam_size",
-     [](R& r, const json& f) {
-       read_number(r.job.search.beam_size, f, {"beam_size", 1, 64});
-     }},
-    {"n_best",
-     [](R& r, const json& f) {
-       read_number(r.job.search.n_best, f, {"n_best", 1, 64});
-     }},
-    {"normalize",
-     [](R& r, const json& f) {
-       read_number(r.job.search.normalize, f, {"normalize", 0, 10});
-     }},
-    {"length_penalty",
-     [](R& r, const json& f) {
-       read_number(r.job.search.length_penalty, f, {"length_penalty", 0, 10});
-     }},
-    {"word_penalty",
-     [](R& r, const json& f) {
-       read_number(r.job.search.word_penalty, f, {"word_penalty", -1000, 1000});
-     }},
-    {"min_length",
-     [](R& r, const json& f) {
-       read_number(r.job.search.min_length, f, {"min_length", 0, 1000});
-     }},
-    {"max_length_add",
-     [](R& r, const json& f) {
-       read_number(r.job.search.max_length_add, f, {"max_length_add", 0, 1000});
-     }},
-    {"max_length_factor",
-     [](R& r, const json& f) {
-       read_number(r.job.search.max_length_factor, f, {"max_length_factor", 0, 10});
-     }},
-    {"min_length_factor",
-     [](R& r, const json& f) {
-       read_number(r.job.search.min_length_factor, f, {"min_length_factor", 0, 10});
-     }},
-    {"no_repeat_ngram",
-     [](R& r, const json& f) {
-       read_number(r.job.search.no_repeat_ngram, f, {"no_repeat_ngram", 0, 1000});
-     }},
-    {"rule", [](R& r, const json& f) { read_choice(r.job.search.rule, f, "rule"); }},
-    {"allow_unk", [](R& r, const json& f) { read_truth(r.job.search.allow_unk, f, "allow_unk"); }},
-    {"sampling", [](R& r, const json& f) { read_choice(r.job.search.sampling, f, "sampling"); }},
-    {"sampling_pieces",
-     [](R& r, const json& f) {
-       read_number(r.job.search.sampling_pieces, f, {"sampling_pieces", 1, 1e6});
-     }},
-    {"sampling_mass",
-     [](R& r, const json& f) {
-       read_number(r.job.search.sampling_mass, f, {"sampling_mass", 0, 1});
-     }},
-    {"temperature",
-     [](R& r, const json& f) {
-       read_number(r.job.search.temperature, f, {"temperature", 0.001, 1000});
-     }},
-    {"seed",
-     [](R& r, const json& f) {
-       read_number(r.job.search.seed, f, {"seed", 0, 9007199254740992.0});
-     }},
 };
 
 constexpr Parameter<S> score_parameters[] = {
@@ -172,16 +122,22 @@ constexpr Parameter<std::string> reload_parameters[] = {
     {"api_key", [](std::string& key, const json& f) { read_text(key, f, "api_key"); }},
 };
 
+// `names`: of the parameters that are read elsewhere.
 template <class Request>
 void read_parameter(Request& request, std::span<const Parameter<Request>> parameters, const std::string& name,
-                    const json& value) {
-  std::vector<std::string> names;
+                    const json& value, std::vector<std::string> names = {}) {
   for (const auto& p : parameters) {
     if (p.name == name) return p.read(request, value);
     names.emplace_back(p.name);
   }
   const std::string near = nearest(name, names);
   fail("there is no parameter '{}'{}", name, near.empty() ? "" : ", did you mean " + near + "?");
+}
+
+std::vector<std::string> option_names() {
+  std::vector<std::string> names;
+  for (const SearchField& option : search_fields()) names.emplace_back(option.name);
+  return names;
 }
 
 std::string as_parameter(std::string_view option) {
@@ -192,10 +148,10 @@ std::string as_parameter(std::string_view option) {
 
 // As the command line does, where a parameter has no effect or contradicts another one.
 void check_effects(const SearchOptions& search, const json& fields) {
-  const auto changed = [&](const char* name, double otherwise) {
-    return fields.contains(name) && fields[name] != json(otherwise);
+  const auto changed = [&](std::string_view name, const json& otherwise) {
+    const auto field = fields.find(name);
+    return field != fields.end() && *field != otherwise;
   };
-  const SearchOptions standard;
   require(search.length_penalty == 0 || !changed("normalize", 0),
           "length_penalty and normalize {} are two ways to divide scores by length: give one", search.normalize);
   try {
@@ -203,14 +159,17 @@ void check_effects(const SearchOptions& search, const json& fields) {
   } catch (const Error& error) {  // an answer has no line for the hint
     fail("{}{}{}", error.what(), error.hint().empty() ? "" : ": ", error.hint());
   }
-  require(search.sampling != Sampling::none || !changed("temperature", standard.temperature),
-          "temperature {} is for sampling, which is not given", search.temperature);
-  require(search.sampling != Sampling::none || !changed("seed", double(standard.seed)),
-          "seed {} is for sampling, which is not given", search.seed);
-  require(search.sampling == Sampling::topk || !changed("sampling_pieces", standard.sampling_pieces),
-          "sampling_pieces {} is for sampling topk, which is not given", search.sampling_pieces);
-  require(search.sampling == Sampling::nucleus || !changed("sampling_mass", standard.sampling_mass),
-          "sampling_mass {} is for sampling nucleus, which is not given", search.sampling_mass);
+  for (const SearchField& option : search_fields()) {
+    if (option.applies_to(search)) continue;
+    std::visit(
+        [&]<class T>(T SearchOptions::*member) {
+          if constexpr (std::is_arithmetic_v<T>)
+            require(!changed(option.name, SearchOptions().*member), "{} {} is for sampling{}, which is not given",
+                    option.name, search.*member,
+                    option.sampling == Sampling::full ? "" : fmt::format(" {}", name_of(option.sampling)));
+        },
+        option.member);
+  }
 }
 
 // Sampling draws as many translations as requested; a search keeps at least as many hypotheses.
@@ -237,10 +196,16 @@ void resolve(TranslateRequest& r, bool beam_given) {
 }  // namespace
 
 TranslateRequest read_translate_request(const json& fields, const SearchOptions& standard) {
-  TranslateRequest request{.job = {.search = standard}};
+  TranslateRequest request;
+  request.job.search = standard;
   require(fields.contains("text"), "text is missing: what to translate");
-  for (const auto& [name, value] : fields.items())
-    read_parameter<TranslateRequest>(request, translate_parameters, name, value);
+  for (const auto& [name, value] : fields.items()) {
+    const auto option = std::ranges::find(search_fields(), name, &SearchField::name);
+    if (option != search_fields().end())
+      read_option(request.job.search, *option, value);
+    else
+      read_parameter<TranslateRequest>(request, translate_parameters, name, value, option_names());
+  }
   check_effects(request.job.search, fields);
   resolve(request, fields.contains("beam_size"));
   validate(request.job.search);
@@ -248,7 +213,7 @@ TranslateRequest read_translate_request(const json& fields, const SearchOptions&
 }
 
 std::vector<std::string> translate_parameter_names() {
-  std::vector<std::string> names;
+  std::vector<std::string> names = option_names();
   for (const auto& parameter : translate_parameters) names.emplace_back(parameter.name);
   return names;
 }

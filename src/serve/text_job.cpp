@@ -7,6 +7,7 @@
 #include "base/new_thread.h"
 #include "model/model.h"
 #include "tensor/arena.h"
+#include "text/characters.h"
 
 namespace dragoman {
 namespace {
@@ -74,19 +75,25 @@ class Texts {
     });
   }
 
-  /// The translation of the first text up to its first unfinished sentence; empty if it has not grown.
+  /// What the translation of the first text, up to its first unfinished sentence, has in addition to what earlier calls
+  /// returned. Cost: of what has not been returned, however long the text is.
   std::string grown(size_t sentence, const std::string& beginning, bool whole) {
     if (sentence >= beginnings_.size()) return "";
     beginnings_[sentence].text = beginning;
     whole_[sentence] = whole;
     if (sentence > unfinished_) return "";
-    while (unfinished_ < whole_.size() && whole_[unfinished_]) ++unfinished_;
-    std::vector<TranslatedSentence> visible = beginnings_;
-    for (size_t later = unfinished_ + 1; later < visible.size(); ++later) visible[later] = {};
-    std::string text = documents_[0].assemble(visible);
-    text.erase(text.find_last_not_of(" \t\r\n\v\f") + 1);
-    if (text.size() <= reported_.size() || !text.starts_with(reported_)) return "";
-    return reported_ = text;
+    for (; unfinished_ < whole_.size() && whole_[unfinished_]; ++unfinished_) visible_ += visible(unfinished_);
+    std::string text = visible_;
+    if (unfinished_ < whole_.size() && !beginnings_[unfinished_].text.empty()) text += visible(unfinished_);
+    text.resize(without_blanks(text, {0, text.size()}).end);  // blanks at its end may yet change
+    if (text.size() <= returned_.size() || !text.starts_with(returned_)) return "";
+    std::string more = text.substr(returned_.size());
+    returned_ = std::move(text);
+    if (returned_.size() >= visible_.size()) {
+      returned_.erase(0, visible_.size());
+      visible_.clear();
+    }
+    return more;
   }
 
   std::vector<TextResult> results(std::vector<std::vector<Translation>> best) const {
@@ -106,6 +113,9 @@ class Texts {
   }
 
  private:
+  // The sentence as the text will have it, and what is before it.
+  std::string visible(size_t sentence) const { return documents_[0].assemble(sentence, beginnings_); }
+
   static std::string assembled(const Document& text, std::span<const std::vector<Translation>> sentences, size_t rank) {
     std::vector<TranslatedSentence> translations;
     for (const auto& best : sentences) {
@@ -119,16 +129,17 @@ class Texts {
   std::vector<TranslatedSentence> beginnings_;  // of the first text's sentences
   std::vector<bool> whole_;
   size_t unfinished_ = 0;  // the first sentence that is not whole
-  std::string reported_;
+  // Without the whole sentences that have been returned: the text up to `unfinished_`, and what has been returned.
+  std::string visible_, returned_;
 };
 
 }  // namespace
 
-void answer_failure(Service& service, Exchange& exchange, const std::exception_ptr& error, bool streams) {
+void answer_failure(Service& service, Exchange& exchange, const std::exception_ptr& error) {
   HttpResponse response = failure_response(service, error);
-  if (!streams) return exchange.respond(std::move(response));
+  if (!exchange.events_begun()) return exchange.respond(std::move(response));
   exchange.send_event("error", response.body);
-  exchange.end_events();
+  exchange.end_events(response.status);
 }
 
 void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange, TextJob job,
@@ -139,31 +150,25 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
   for (const std::string& phrase : job.avoid) further += phrase;
   service.take_characters(job.texts, further);
   const auto texts = std::make_shared<Texts>(std::move(job.texts), job.format, service.models()[job.model].source);
-  TranslationJob translation{.sentences = texts->sentences(),
-                             .languages = texts->languages(),
-                             .search = job.search,
-                             .prefix = std::move(job.prefix),
-                             .glossary = std::move(job.glossary),
-                             .avoid = std::move(job.avoid),
-                             .wanted = job.scores ? Wanted::log_probs : Wanted::pieces,
-                             .alignment = job.alignment,
-                             .links = texts->need_links()};
-  const bool streams = partial != nullptr;
-  if (streams && job.format == DocumentFormat::text)  // markup moves until a sentence is whole
+  TranslationJob translation{std::move(static_cast<RequestOptions&>(job))};
+  translation.sentences = texts->sentences();
+  translation.languages = texts->languages();
+  translation.wanted = job.scores ? Wanted::log_probs : Wanted::pieces;
+  translation.links = texts->need_links();
+  if (partial && job.format == DocumentFormat::text)  // markup moves until a sentence is whole
     translation.partial = [texts, partial = std::move(partial)](size_t sentence, const std::string& text, bool whole) {
-      if (const std::string all = texts->grown(sentence, text, whole); !all.empty()) partial(all);
+      if (const std::string more = texts->grown(sentence, text, whole); !more.empty()) partial(more);
     };
-  translation.done = [&service, texts, exchange, streams,
-                      done = std::move(done)](std::vector<std::vector<Translation>> best) {
+  translation.done = [&service, texts, exchange, done = std::move(done)](std::vector<std::vector<Translation>> best) {
     if (!best.empty()) service.note_device("");  // it was used
     try {
       done(texts->results(std::move(best)));
     } catch (const std::exception&) {  // no memory for it
-      answer_failure(service, *exchange, std::current_exception(), streams);
+      answer_failure(service, *exchange, std::current_exception());
     }
   };
-  translation.failed = [&service, exchange, streams](const std::exception_ptr& error) {
-    answer_failure(service, *exchange, error, streams);
+  translation.failed = [&service, exchange](const std::exception_ptr& error) {
+    answer_failure(service, *exchange, error);
   };
   const auto submitted = service.models().submit(job.model, std::move(translation));
   exchange->when_abandoned([submitted](int) { submitted.cancel(); });

@@ -1,26 +1,21 @@
 #pragma once
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "serve/jobs.h"
 #include "serve/service.h"
 #include "text/document.h"
 
 namespace dragoman {
 
 /// Texts of a request, translated with the same options.
-struct TextJob {
+struct TextJob : RequestOptions {
   size_t model = 0;
   std::vector<std::string> texts;
   DocumentFormat format = DocumentFormat::text;
-  SearchOptions search;
-  std::string prefix;                           // of the first text's translation
-  std::map<std::string, std::string> glossary;  // terms and their translations, for all texts
-  std::vector<std::string> avoid;               // phrases that must not occur in any text
-  bool scores = false;                          // log-probabilities, too
-  bool alignment = false;
+  bool scores = false;  // log-probabilities, too
 };
 
 /// A translated text.
@@ -31,13 +26,13 @@ struct TextResult {
 };
 
 /// Translates for an exchange, stops if it is abandoned, and answers with an error if translating fails. Both
-/// functions are called on the server's thread: `partial`, unless null, with the beginning of the first text's
-/// translation as it grows; `done` once.
+/// functions are called on the server's thread: `partial`, unless null, with what the translation of the first text, if
+/// it is plain, has in addition to what it was called with before; `done` once.
 void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange, TextJob job,
-                     std::function<void(const std::string& text)> partial,
+                     std::function<void(const std::string& more)> partial,
                      std::function<void(std::vector<TextResult> results)> done);
 
-/// Answers with the error; in a stream as an event "error".
-void answer_failure(Service& service, Exchange& exchange, const std::exception_ptr& error, bool streams);
+/// Answers with the error; in a stream that has begun, as an event "error".
+void answer_failure(Service& service, Exchange& exchange, const std::exception_ptr& error);
 
 }  // namespace dragoman

@@ -165,20 +165,19 @@ void TranslationWorker::begin(Ticket ticket, TranslationJob& job) {
   if (sentences == 0) return answers_.push_back([done = std::move(job.done)] { done({}); });
   const size_t bytes = bytes_of(job.sentences);
   Lane& lane = lanes_[bytes <= short_job ? 0 : 1];
-  std::shared_ptr<const Glossary> glossary;
-  if (!job.glossary.empty()) glossary = std::make_shared<const Glossary>(job.glossary, ensemble_.vocabularies().target);
-  std::shared_ptr<const ForbiddenPhrases> avoid;
-  if (!job.avoid.empty()) avoid = std::make_shared<const ForbiddenPhrases>(job.avoid, ensemble_.piece_texts());
+  TextRequest request{.search = job.search, .wanted = job.wanted, .alignment = job.alignment || (job.links && aligns_)};
+  if (!job.glossary.empty())
+    request.glossary = std::make_shared<const Glossary>(job.glossary, ensemble_.vocabularies().target);
+  if (!job.avoid.empty()) request.avoid = std::make_shared<const ForbiddenPhrases>(job.avoid, ensemble_.piece_texts());
   std::vector<std::vector<Translation>> best(sentences);
   Running& running = running_[ticket];
   running.lane = &lane;
   running.best = std::move(best);
-  running.glossary = std::move(glossary);
-  running.avoid = std::move(avoid);
+  running.request = std::move(request);
   metrics_.add_waiting(int64_t(sentences));
   lane.turns.push_back(ticket);
   running.job = std::move(job);
-  const bool has_terms = running.glossary || ensemble_.lexicons().glossary;
+  const bool has_terms = running.request.glossary || ensemble_.lexicons().glossary;
   const int beam = running.job.search.beam_size + (has_terms ? most_groups : 0);
   lane.heavy |= (bytes + 64 * sentences) * size_t(beam) > heavy_job;
 }
@@ -222,15 +221,11 @@ void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
   metrics_.add_waiting(-1);
   Lane& lane = *running.lane;
   try {
-    TextRequest request{.text = std::move(running.job.sentences[sentence]),
-                        .search = running.job.search,
-                        .prefix = sentence == 0 ? running.job.prefix : "",
-                        .glossary = running.glossary,
-                        .avoid = running.avoid,
-                        .language = running.job.languages.empty() ? "" : running.job.languages[sentence],
-                        .wanted = running.job.wanted,
-                        .alignment = running.job.alignment || (running.job.links && aligns_),
-                        .line = sentence};
+    TextRequest request = running.request;
+    request.text = std::move(running.job.sentences[sentence]);
+    if (sentence == 0) request.prefix = running.job.prefix;
+    if (!running.job.languages.empty()) request.language = running.job.languages[sentence];
+    request.line = sentence;
     if (running.job.partial)
       request.partial = [this, partial = running.job.partial, sentence](const std::string& text) {
         post_([partial, sentence, text] { partial(sentence, text, false); });

@@ -51,8 +51,7 @@ class TranslationWorker {
   };
   struct Running {
     TranslationJob job;
-    std::shared_ptr<const Glossary> glossary;       // of the job; null: none
-    std::shared_ptr<const ForbiddenPhrases> avoid;  // likewise
+    TextRequest request;  // without a sentence: what the requests of all sentences share
     Lane* lane = nullptr;
     size_t next = 0;                                 // the next sentence to begin with
     std::map<size_t, Translator::Ticket> in_search;  // by sentence
