@@ -178,6 +178,17 @@ const float* dragoman_translations_token_log_probs(const struct dragoman_transla
 /* One of these tokens as text, such as "</s>". NULL if there is none. */
 const char* dragoman_translations_piece(const struct dragoman_translations* translations, size_t text, size_t rank,
                                         size_t token);
+/* A word or several of a text, and those of its translation that attend to them: bytes [begin, end) of each. Those of
+ * the text count U+FFFD in place of ill-formed UTF-8. */
+struct dragoman_linked_words {
+  size_t source_begin, source_end;
+  size_t target_begin, target_end;
+};
+/* How many there are of a translation; 0 unless dragoman_request.alignment is set. */
+size_t dragoman_translations_links(const struct dragoman_translations* translations, size_t text, size_t rank);
+/* One of them, in the order of the translation; all 0 if there is none. */
+struct dragoman_linked_words dragoman_translations_link(const struct dragoman_translations* translations, size_t text,
+                                                        size_t rank, size_t link);
 void dragoman_translations_free(struct dragoman_translations* translations);
 
 /* Translates `count` texts, each of them one line (a line break in it is read as a blank), and waits. The caller frees
@@ -225,6 +236,8 @@ struct dragoman_request {
   dragoman_partial_function partial;        /* NULL: only the whole translation */
   const struct dragoman_glossary* glossary; /* may be freed after dragoman_submit; not with sampling; NULL: none */
   const struct dragoman_forbidden_phrases* avoid; /* may be freed after dragoman_submit; NULL: none */
+  int alignment; /* 1: link words of the translation to those of the text: takes a further pass; an error for a model
+                  * without cross-attention */
 };
 void dragoman_request_init(struct dragoman_request* request, size_t struct_size);
 

@@ -30,6 +30,13 @@ struct TextTranslatorOptions {
   int max_length = 1000;      // pieces; longer lines are translated in segments
 };
 
+/// A word or several of a line, and those of its translation that attend to them: bytes [begin, end) of each. Those of
+/// the line count U+FFFD in place of ill-formed UTF-8.
+struct LinkedWords {
+  size_t source_begin = 0, source_end = 0;
+  size_t target_begin = 0, target_end = 0;
+};
+
 /// One of the translations of a line.
 struct TranslatedText {
   std::string text;
@@ -39,6 +46,7 @@ struct TranslatedText {
   double score = 0;
   std::vector<float> token_log_probs;  // of each token, ends of sentences included
   std::vector<std::string> pieces;     // the same tokens as text, such as "▁house" and "</s>"
+  std::vector<LinkedWords> words;      // if requested (TranslationRequest::alignment), in the order of the translation
 };
 
 /// A text to translate with options of its own.
@@ -51,6 +59,8 @@ struct TranslationRequest {
   std::shared_ptr<const ForbiddenPhrases> avoid = {};  // TextTranslator::forbidden_phrases(); null: none
   bool scores = true;  // compute log-probabilities and scores, and give the pieces; without, there are no pieces, the
                        // numbers are undefined, and greedy search is faster
+  bool alignment = false;  // link words of the translation to those of the text, by the attention between them: takes a
+                           // further pass; an Error for a model without cross-attention
   /// Receives the beginning of the best translation each time more of it is decided; see docs/embedding.md. Must not
   /// throw. null: not requested.
   std::function<void(const std::string& text)> partial = {};

@@ -100,6 +100,13 @@ int64_t count_characters(std::string_view text) {
   return std::ranges::count_if(text, [](char c) { return !continues_character(c); });
 }
 
+std::vector<int64_t> characters_before(std::string_view text) {
+  std::vector<int64_t> before = {0};
+  for (size_t i = 1; i <= text.size(); ++i)
+    before.push_back(before.back() + (i == text.size() || !continues_character(text[i])));
+  return before;
+}
+
 void append_utf8(std::string& text, char32_t character) {
   const auto continuation = [&](int shift) { text += char(0x80 | (character >> shift & 0x3F)); };
   if (character < 0x80) {

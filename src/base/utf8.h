@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dragoman {
 
@@ -20,6 +21,9 @@ int character_bytes(char first);
 
 /// Characters of well-formed text; of other text, the bytes that do not continue one.
 int64_t count_characters(std::string_view text);
+
+/// The number of characters before each byte of such text, and in all of it.
+std::vector<int64_t> characters_before(std::string_view text);
 
 /// Appends a code point, which must be one of Unicode's, other than a surrogate.
 void append_utf8(std::string& text, char32_t character);

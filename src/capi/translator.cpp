@@ -133,6 +133,7 @@ dragoman_status dragoman_submit(dragoman_translator* translator, const dragoman_
          .prefix = dragoman::text_of(full_request.prefix),
          .glossary = full_request.glossary ? full_request.glossary->glossary : nullptr,
          .avoid = full_request.avoid ? full_request.avoid->forbidden : nullptr,
+         .alignment = full_request.alignment != 0,
          .partial = dragoman::partial_of(full_request)},
         [full_request](dragoman::TranslationAnswer given) { dragoman::answer(full_request, std::move(given)); });
     if (ticket) *ticket = submitted;
@@ -179,6 +180,18 @@ const char* dragoman_translations_piece(const dragoman_translations* translation
                                         size_t token) {
   const auto* found = find(translations, text, rank);
   return found && token < found->pieces.size() ? found->pieces[token].c_str() : nullptr;
+}
+
+size_t dragoman_translations_links(const dragoman_translations* translations, size_t text, size_t rank) {
+  const auto* found = find(translations, text, rank);
+  return found ? found->words.size() : 0;
+}
+
+dragoman_linked_words dragoman_translations_link(const dragoman_translations* translations, size_t text, size_t rank,
+                                                 size_t link) {
+  if (link >= dragoman_translations_links(translations, text, rank)) return {};
+  const auto& words = find(translations, text, rank)->words[link];
+  return {words.source_begin, words.source_end, words.target_begin, words.target_end};
 }
 
 void dragoman_translations_free(dragoman_translations* translations) { delete translations; }

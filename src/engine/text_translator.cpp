@@ -2,7 +2,10 @@
 
 #include <optional>
 
+#include "align/model_alignment.h"
 #include "base/error.h"
+#include "base/utf8.h"
+#include "decode/linked_words.h"
 #include "decode/loaded_ensemble.h"
 #include "decode/translator.h"
 #include "dragoman/engine.h"
@@ -32,10 +35,13 @@ void check(const TextTranslatorOptions& options) {
   validate(resolved(options.search));
 }
 
-std::vector<TranslatedText> texts_of(std::vector<Translation> translations, const Vocabulary& target, bool scores) {
+// `source`: of translations whose words are to be linked; else empty.
+std::vector<TranslatedText> texts_of(std::vector<Translation> translations, const Vocabulary& target, bool scores,
+                                     const std::string& source) {
   std::vector<TranslatedText> texts;
   for (Translation& t : translations) {
-    texts.push_back({std::move(t.text), t.log_prob, t.score, std::move(t.piece_log_probs), {}});
+    auto words = source.empty() ? std::vector<LinkedWords>() : linked_words(source, t);
+    texts.push_back({std::move(t.text), t.log_prob, t.score, std::move(t.piece_log_probs), {}, std::move(words)});
     if (!scores) continue;
     for (const int32_t id : t.ids) texts.back().pieces.push_back(target.piece(id));
   }
@@ -111,12 +117,15 @@ void TextTranslator::require_valid(const TranslationRequest& request) const {
           "the glossary was made for a model with another vocabulary");
   require(!request.avoid || request.avoid->is_for(ensemble.vocabularies().target),
           "the phrases to avoid were made for a model with another vocabulary");
+  if (request.alignment) require_cross_attention(ensemble.models()[0].model->config());
 }
 
 TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done done, Failed failed) {
   require_valid(request);
   const SearchOptions search = resolved(request.search);
   require(done && failed, "a function that receives the answer is empty");
+  std::string source = request.alignment ? request.text : "";
+  clean_utf8(source);
   return state_->run([&](Translator& translator) {
     return translator.submit(
         {.text = std::move(request.text),
@@ -126,9 +135,12 @@ TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done d
          .glossary = std::move(request.glossary),
          .avoid = std::move(request.avoid),
          .wanted = request.scores ? Wanted::log_probs : Wanted::pieces,
+         .alignment = request.alignment,
          .partial = std::move(request.partial)},
-        [done = std::move(done), &target = state_->ensemble.vocabularies().target,
-         scores = request.scores](std::vector<Translation> best) { done(texts_of(std::move(best), target, scores)); },
+        [done = std::move(done), &target = state_->ensemble.vocabularies().target, scores = request.scores,
+         source = std::move(source)](std::vector<Translation> best) {
+          done(texts_of(std::move(best), target, scores, source));
+        },
         std::move(failed));
   });
 }

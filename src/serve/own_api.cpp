@@ -3,11 +3,11 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
+#include "decode/linked_words.h"
 #include "score/scorer.h"
 #include "serve/fields.h"
 #include "serve/own_request.h"
 #include "serve/page.h"
-#include "text/word_links.h"
 
 namespace dragoman {
 namespace {
@@ -21,24 +21,14 @@ ordered_json links_of(const LineAlignment& alignment) {
   return links;
 }
 
-// The number of characters before each byte, and of all.
-std::vector<int64_t> characters_before(std::string_view text) {
-  std::vector<int64_t> before = {0};
-  for (size_t i = 1; i <= text.size(); ++i)
-    before.push_back(before.back() + (i == text.size() || !continues_character(text[i])));
-  return before;
-}
-
 // Words of the translation with the source words that they attend to: [begin, end, begin, end] in characters, source
 // first.
-ordered_json linked_words(const std::string& sentence, const Translation& t) {
+ordered_json words_in_characters(const std::string& sentence, const Translation& t) {
   const auto in_source = characters_before(sentence), in_target = characters_before(t.text);
-  const auto words = words_of(t.text);
   ordered_json all = ordered_json::array();
-  for (const WordLink& link : word_links(sentence, {t.text, t.links}, words))
-    if (!link.second_choice)
-      all.push_back({in_source[link.source.begin], in_source[link.source.end], in_target[words[link.begin].begin],
-                     in_target[words[link.end - 1].end]});
+  for (const LinkedWords& words : linked_words(sentence, t))
+    all.push_back({in_source[words.source_begin], in_source[words.source_end], in_target[words.target_begin],
+                   in_target[words.target_end]});
   return all;
 }
 
@@ -47,7 +37,7 @@ ordered_json hypothesis_of(const std::string& sentence, const Translation& t, co
   if (request.scores) hypothesis["token_log_probs"] = t.piece_log_probs;
   if (request.job.alignment) {
     hypothesis["alignment"] = links_of(t.alignment);
-    hypothesis["words"] = linked_words(sentence, t);
+    hypothesis["words"] = words_in_characters(sentence, t);
   }
   return hypothesis;
 }
@@ -76,18 +66,18 @@ std::string answer_of(const std::vector<TextResult>& results, const TranslateReq
   return R"({"translations":[)" + all + "]}";
 }
 
+// The stream begins with its first event: a request that fails before it has the status of its failure.
 void stream(Service& service, const std::shared_ptr<Exchange>& exchange, const TranslateRequest& request) {
-  const auto sent = std::make_shared<size_t>(0);  // bytes
-  const auto partial = [exchange, sent](const std::string& text) {
-    exchange->send_event("partial", json_text(ordered_json{{"delta", text.substr(*sent)}}));
-    *sent = text.size();
+  const auto send = [exchange](std::string_view name, const std::string& data) {
+    if (!exchange->events_begun()) exchange->begin_events({});
+    exchange->send_event(name, data);
   };
-  const auto done = [exchange, request](const std::vector<TextResult>& results) {
-    exchange->send_event("done", answer_of(results, request));
-    exchange->end_events();
+  const auto partial = [send](const std::string& more) { send("partial", json_text(ordered_json{{"delta", more}})); };
+  const auto done = [exchange, send, request](const std::vector<TextResult>& results) {
+    send("done", answer_of(results, request));
+    exchange->end_events(200);
   };
   translate_texts(service, exchange, request.job, partial, done);
-  exchange->begin_events({});  // after all checks that may refuse the request
 }
 
 // The number of the model for the languages that a request names: with a single model it need not name both, or any.
@@ -131,12 +121,10 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
     try {
       respond(*exchange, scores_of(log_probs));
     } catch (const std::exception&) {  // no memory for it
-      answer_failure(service, *exchange, std::current_exception(), false);
+      answer_failure(service, *exchange, std::current_exception());
     }
   };
-  job.failed = [&service, exchange](const std::exception_ptr& error) {
-    answer_failure(service, *exchange, error, false);
-  };
+  job.failed = [&service, exchange](const std::exception_ptr& error) { answer_failure(service, *exchange, error); };
   const auto submitted = service.models().submit(model, std::move(job));
   exchange->when_abandoned([submitted](int) { submitted.cancel(); });
 }

@@ -244,6 +244,50 @@ TEST_F(CApi, AnswersARequestWithPhrasesToAvoid) {
   dragoman_forbidden_phrases_free(nullptr);
 }
 
+TEST_F(CApi, LinksTheWordsOfATranslationIfRequested) {
+  using Words = std::vector<std::array<size_t, 4>>;
+  struct Linked {
+    Words words;
+    std::latch done{1};
+  };
+  const auto words_of = [&](int alignment) {
+    Linked linked;
+    auto request = request_for(
+        "a red house",
+        [](void* context, dragoman_status, const dragoman_translations* found, const dragoman_error*) {
+          auto& kept = *static_cast<Linked*>(context);
+          for (size_t i = 0; i < dragoman_translations_links(found, 0, 0); ++i) {
+            const auto [source, source_end, target, target_end] = dragoman_translations_link(found, 0, 0, i);
+            kept.words.push_back({source, source_end, target, target_end});
+          }
+          EXPECT_EQ(dragoman_translations_link(found, 0, 0, kept.words.size()).target_end, 0u);
+          kept.done.count_down();
+        },
+        &linked);
+    request.alignment = alignment;
+    EXPECT_EQ(dragoman_submit(translator, &request, nullptr, &error), DRAGOMAN_OK) << message(error);
+    linked.done.wait();
+    return linked.words;
+  };
+  Engine alone;
+  TextTranslator cpp(alone, {.models = {model}});
+  TranslatedText best;
+  cpp.submit(
+      {.text = "a red house", .search = {.beam_size = 2, .max_length_add = 5}, .alignment = true},
+      [&](auto found) { best = found[0]; }, [](std::exception_ptr) { FAIL(); });
+  while (cpp.step()) {}
+  Words expected;
+  for (const LinkedWords& w : best.words) {
+    expected.push_back({w.source_begin, w.source_end, w.target_begin, w.target_end});
+    EXPECT_THAT(std::string("a red house").substr(w.source_begin, w.source_end - w.source_begin),
+                testing::AnyOf("a", "red", "house"));
+    EXPECT_LE(w.target_end, best.text.size());
+  }
+  EXPECT_FALSE(expected.empty());
+  EXPECT_EQ(words_of(1), expected);
+  EXPECT_EQ(words_of(0), Words());
+}
+
 struct Partials : Outcome {
   std::vector<std::string> texts;
   int after_the_answer = 0;

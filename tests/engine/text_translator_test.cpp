@@ -59,6 +59,21 @@ TEST_F(TextTranslatorTest, TranslatesBesideAnotherOnTheSameEngine) {
   EXPECT_EQ(beside, of_two);
 }
 
+TEST_F(TextTranslatorTest, RefusesToLinkWordsWithoutCrossAttentionAndKeepsOtherRequests) {
+  ModelConfig config = toy_config();
+  config.type = ModelType::decoder_only;
+  TextTranslator translator(engine, {.models = {save_toy_model(folder / "alone", 1, config)}});
+  int done = 0;
+  const auto submit = [&](bool alignment) {
+    translator.submit({.text = "a", .alignment = alignment}, [&](const auto&) { ++done; },
+                      [](const std::exception_ptr&) { FAIL(); });
+  };
+  submit(false);
+  EXPECT_THAT([&] { submit(true); }, ThrowsMessage<Error>(HasSubstr("cross-attention")));
+  while (translator.step()) {}
+  EXPECT_EQ(done, 1);
+}
+
 // One option of each kind that the command has, and what the command makes of them.
 TEST_F(TextTranslatorTest, TranslatesAsTheCommandDoes) {
   const std::string second = folder / "second.safetensors", shortlist = folder / "shortlist";

@@ -197,6 +197,21 @@ class Translating(PackageTest):
         self.assertEqual(self.translator.translate(LINES, beam_size=3, avoid=[]), self.expected)
         self.assertEqual(self.translator.translate(LINES, beam_size=3, avoid=["no such text"]), self.expected)
 
+    def test_links_words(self):
+        for line in LINES:
+            for found in (self.translator.translate(line, n_best=2, beam_size=3, alignment=True),
+                          asyncio.run(self.translator.translate_async(line, n_best=2, beam_size=3, alignment=True))):
+                for t in found:
+                    linked = [(line[b:e], t.text[tb:te]) for b, e, tb, te in t.words]
+                    self.assertLessEqual({source for source, _ in linked}, set(line.split()))
+                    self.assertEqual({target for _, target in linked}, set(t.text.split()))
+                    self.assertEqual(pickle.loads(pickle.dumps(t)).words, t.words)
+        self.assertEqual(self.translator.translate(LINES[0], n_best=1)[0].words, [])
+        with self.assertRaisesRegex(dragoman.Error, "give n_best"):
+            self.translator.translate(LINES[0], alignment=True)
+        with self.assertRaisesRegex(TypeError, "alignment is 1, expected bool"):
+            self.translator.translate(LINES[0], n_best=1, alignment=1)
+
     def test_says_what_is_wrong(self):
         with self.assertRaisesRegex(dragoman.Error, "no-such-model") as caught:
             dragoman.Translator("no-such-model")

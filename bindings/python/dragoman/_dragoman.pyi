@@ -25,23 +25,10 @@ class Vocabulary:
 
 class SearchOptions:
     def __init__(self) -> None: ...
+    # It has a member for each of SearchKeywords, set by name.
     beam_size: int
     n_best: int
-    rule: str
-    normalize: float
-    length_penalty: float
-    word_penalty: float
-    max_length_add: int
-    max_length_factor: float
-    min_length: int
-    min_length_factor: float
-    no_repeat_ngram: int
-    allow_unk: bool
     sampling: str
-    sampling_pieces: int
-    sampling_mass: float
-    temperature: float
-    seed: int
 
 class Translation:
     """A translation of a text."""
@@ -56,6 +43,9 @@ class Translation:
     def token_log_probs(self) -> list[float]: ...
     @property
     def pieces(self) -> list[str]: ...
+    @property
+    def words(self) -> list[tuple[int, int, int, int]]:
+        """Linked words, if ``alignment`` was requested, as (begin, end) of the source and (begin, end) of ``text``."""
 
 class Job:
     """Lines that are translated."""
@@ -102,6 +92,7 @@ class Translator:
         news: Optional[Callable[[], None]] = None,
         glossary: Optional[Glossary] = None,
         avoid: Optional[ForbiddenPhrases] = None,
+        alignment: bool = False,
     ) -> Job: ...
     def close(self) -> None: ...
 

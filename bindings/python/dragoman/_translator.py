@@ -51,7 +51,8 @@ class SearchKeywords(TypedDict, total=False):
 
     ``glossary`` has terms and their translations: ``{"night train": "Nachtzug"}``. Those of the translator's file count
     too, unless they are among these. ``avoid`` has phrases that must not occur, besides those of the translator's file:
-    ``["Hund", "New York"]``. ``n_best`` is not here, since it decides what a result is.
+    ``["Hund", "New York"]``. ``alignment`` fills in ``words`` of each ``Translation``. ``n_best`` is not here, since it
+    decides what a result is.
     """
 
     beam_size: int
@@ -72,6 +73,7 @@ class SearchKeywords(TypedDict, total=False):
     seed: int
     glossary: Mapping[str, str] | None
     avoid: Iterable[str] | None
+    alignment: bool
 
 
 class _How(NamedTuple):
@@ -80,6 +82,7 @@ class _How(NamedTuple):
     options: _dragoman.SearchOptions
     glossary: _dragoman.Glossary | None
     avoid: _dragoman.ForbiddenPhrases | None
+    alignment: bool
 
 
 class Translator:
@@ -190,6 +193,11 @@ class Translator:
 
     def _how(self, search: SearchKeywords, n_best: int = 0) -> _How:
         terms, phrases = search.pop("glossary", None), search.pop("avoid", None)
+        alignment = search.pop("alignment", False)
+        if not isinstance(alignment, bool):
+            raise TypeError(f"alignment is {shown(alignment)}, expected bool")
+        if alignment and n_best == 0:
+            raise Error("alignment: the words are part of a Translation, so give n_best, such as 1")
         options = _search_options(search, n_best)
         given = {} if terms is None else terms_of(terms, "glossary")
         avoid = [] if phrases is None else texts_of(phrases, "avoid", "phrases")
@@ -197,6 +205,7 @@ class Translator:
             options,
             self._translator.glossary(given) if given else None,
             self._translator.forbidden_phrases(avoid) if avoid else None,
+            alignment,
         )
 
     def _submit(
@@ -208,7 +217,14 @@ class Translator:
         news: Callable[[], None] | None = None,
     ) -> _dragoman.Job:
         return self._translator.submit(
-            texts_of(lines, "lines"), text_of(prefix, "prefix"), how.options, partial, news, how.glossary, how.avoid
+            texts_of(lines, "lines"),
+            text_of(prefix, "prefix"),
+            how.options,
+            partial,
+            news,
+            how.glossary,
+            how.avoid,
+            how.alignment,
         )
 
     def _in_order(self, parts: Iterator[Sequence[str]], how: _How, read_ahead: int) -> Iterator[Result]:

@@ -3,9 +3,11 @@
 #include <mutex>
 
 #include "base/own_process.h"
+#include "base/utf8.h"
 #include "bindings/python/src/machine.h"
 #include "bindings/python/src/named.h"
 #include "decode/options.h"
+#include "decode/search_fields.h"
 #include "dragoman/background_translator.h"
 #include "model/config.h"
 
@@ -62,6 +64,16 @@ struct PythonForbiddenPhrases {
 struct PythonGlossary {
   std::shared_ptr<const Glossary> glossary;
 };
+
+// Bytes become characters.
+void count_characters_in(std::vector<LinkedWords>& words, const std::string& source, const std::string& target) {
+  if (words.empty()) return;
+  const auto in_source = characters_before(source), in_target = characters_before(target);
+  const auto at = [](const std::vector<int64_t>& characters, size_t byte) { return size_t(characters[byte]); };
+  for (LinkedWords& w : words)
+    w = {at(in_source, w.source_begin), at(in_source, w.source_end), at(in_target, w.target_begin),
+         at(in_target, w.target_end)};
+}
 
 class Job {
  public:
@@ -175,7 +187,9 @@ class PythonTranslator {
             answers->set_partial(text);
             if (news) notify(*news);
           };
-        job->add_ticket(last->submit(std::move(line_request), [answers, news, i](TranslationAnswer given) {
+        const std::string source = request.alignment ? line_request.text : "";
+        job->add_ticket(last->submit(std::move(line_request), [answers, news, i, source](TranslationAnswer given) {
+          for (TranslatedText& t : given.best) count_characters_in(t.words, source, t.text);
           if (answers->set(i, std::move(given)) && news) notify(*news);
         }));
       }
@@ -203,35 +217,51 @@ std::string described(const TranslatedText& t) {
   return fmt::format("Translation(text={}, score={:.4f})", std::string(py::repr(py::str(t.text))), t.score);
 }
 
+// The kinds of sampling have names; no sampling has an empty one.
+template <class E>
+std::string text_of(E value) {
+  if constexpr (std::is_same_v<E, Sampling>)
+    if (value == Sampling::none) return "";
+  return std::string(name_of(value));
+}
+
+template <class E>
+void set_text(E& value, const std::string& text, const char* name) {
+  if constexpr (std::is_same_v<E, Sampling>)
+    if (text.empty()) return void(value = Sampling::none);
+  value = named<E>(text, name);
+}
+
 void add_search_options(py::module_& module) {
-  py::class_<SearchOptions>(module, "SearchOptions")
-      .def(py::init<>())
-      .def_readwrite("beam_size", &SearchOptions::beam_size)
-      .def_readwrite("n_best", &SearchOptions::n_best)
-      .def_property(
-          "rule", [](const SearchOptions& o) { return std::string(name_of(o.rule)); },
-          [](SearchOptions& o, const std::string& name) { o.rule = named<SearchRule>(name, "rule"); })
-      .def_readwrite("normalize", &SearchOptions::normalize)
-      .def_readwrite("length_penalty", &SearchOptions::length_penalty)
-      .def_readwrite("word_penalty", &SearchOptions::word_penalty)
-      .def_readwrite("max_length_add", &SearchOptions::max_length_add)
-      .def_readwrite("max_length_factor", &SearchOptions::max_length_factor)
-      .def_readwrite("min_length", &SearchOptions::min_length)
-      .def_readwrite("min_length_factor", &SearchOptions::min_length_factor)
-      .def_readwrite("no_repeat_ngram", &SearchOptions::no_repeat_ngram)
-      .def_readwrite("allow_unk", &SearchOptions::allow_unk)
-      .def_property(
-          "sampling",
-          [](const SearchOptions& o) {
-            return o.sampling == Sampling::none ? std::string() : std::string(name_of(o.sampling));
-          },
-          [](SearchOptions& o, const std::string& name) {
-            o.sampling = name.empty() ? Sampling::none : named<Sampling>(name, "sampling");
-          })
-      .def_readwrite("sampling_pieces", &SearchOptions::sampling_pieces)
-      .def_readwrite("sampling_mass", &SearchOptions::sampling_mass)
-      .def_readwrite("temperature", &SearchOptions::temperature)
-      .def_readwrite("seed", &SearchOptions::seed);
+  py::class_<SearchOptions> options(module, "SearchOptions");
+  options.def(py::init<>());
+  for (const SearchField& field : search_fields())
+    std::visit(
+        [&]<class T>(T SearchOptions::*member) {
+          const char* name = field.name.data();  // a literal
+          if constexpr (std::is_enum_v<T>)
+            options.def_property(
+                name, [member](const SearchOptions& o) { return text_of(o.*member); },
+                [member, name](SearchOptions& o, const std::string& text) { set_text(o.*member, text, name); });
+          else
+            options.def_readwrite(name, member);
+        },
+        field.member);
+}
+
+using WordTuple = std::tuple<size_t, size_t, size_t, size_t>;  // as LinkedWords
+
+std::vector<WordTuple> tuples_of(const std::vector<LinkedWords>& words) {
+  std::vector<WordTuple> tuples;
+  for (const LinkedWords& w : words) tuples.emplace_back(w.source_begin, w.source_end, w.target_begin, w.target_end);
+  return tuples;
+}
+
+std::vector<LinkedWords> words_of(const std::vector<WordTuple>& tuples) {
+  std::vector<LinkedWords> words;
+  for (const auto& [source_begin, source_end, target_begin, target_end] : tuples)
+    words.push_back({source_begin, source_end, target_begin, target_end});
+  return words;
 }
 
 void add_translation(py::module_& module) {
@@ -241,15 +271,20 @@ void add_translation(py::module_& module) {
       .def_readonly("score", &TranslatedText::score)
       .def_readonly("token_log_probs", &TranslatedText::token_log_probs)
       .def_readonly("pieces", &TranslatedText::pieces)
+      .def_property_readonly("words", [](const TranslatedText& t) { return tuples_of(t.words); })
       .def("__repr__", described)
       .def("__str__", [](const TranslatedText& t) { return t.text; })
       .def(py::pickle(
           [](const TranslatedText& t) {
-            return py::make_tuple(t.text, t.log_prob, t.score, t.token_log_probs, t.pieces);
+            return py::make_tuple(t.text, t.log_prob, t.score, t.token_log_probs, t.pieces, tuples_of(t.words));
           },
           [](const py::tuple& state) {
-            return TranslatedText{state[0].cast<std::string>(), state[1].cast<double>(), state[2].cast<double>(),
-                                  state[3].cast<std::vector<float>>(), state[4].cast<std::vector<std::string>>()};
+            return TranslatedText{state[0].cast<std::string>(),
+                                  state[1].cast<double>(),
+                                  state[2].cast<double>(),
+                                  state[3].cast<std::vector<float>>(),
+                                  state[4].cast<std::vector<std::string>>(),
+                                  words_of(state[5].cast<std::vector<WordTuple>>())};
           }));
 }
 
@@ -295,16 +330,17 @@ void add_translator(py::module_& module) {
           "submit",
           [](PythonTranslator& translator, std::vector<std::string> lines, std::string prefix,
              const SearchOptions& search, bool partial, const py::object& news, const PythonGlossary* glossary,
-             const PythonForbiddenPhrases* avoid) {
+             const PythonForbiddenPhrases* avoid, bool alignment) {
             const TranslationRequest request{.search = search,
                                              .prefix = std::move(prefix),
                                              .glossary = glossary ? glossary->glossary : nullptr,
                                              .avoid = avoid ? avoid->forbidden : nullptr,
-                                             .scores = search.n_best > 0};  // are shown
+                                             .scores = search.n_best > 0,  // are shown
+                                             .alignment = alignment};
             return translator.submit(std::move(lines), request, partial, news);
           },
           "lines"_a, "prefix"_a, "search"_a, "partial"_a = false, "news"_a = py::none(), "glossary"_a = py::none(),
-          "avoid"_a = py::none())
+          "avoid"_a = py::none(), "alignment"_a = false)
       .def("close", &PythonTranslator::close);
 }
 
