@@ -6,8 +6,6 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/evaluate_options.h"
-#include "cli/inspect_options.h"
-#include "cli/open_flags.h"
 #include "options/flags.h"
 
 namespace dragoman {
@@ -99,16 +97,6 @@ void check_evaluate(EvaluateCommandOptions& o, const Given& given, Findings& fin
   if ((o.paired_bs || o.paired_ar) && o.hypotheses.size() == 1)
     findings.add(Error(fmt::format("{} compares systems, but --hypotheses names only one", paired),
                        "give two files or more: the others are compared with the first"));
-}
-
-void check_inspect(InspectOptions& o, const Given& given, Findings& findings) {
-  check_vocabs(o, findings);
-  findings.expect(!o.options || !o.devices,
-                  "--options prints the options of a model and --devices lists the hardware: give one");
-  findings.expect(!o.options || !o.json, "--options prints YAML and --json prints JSON: give one");
-  if (given("model") != o.devices) return;
-  if (o.devices) findings.add(Error(fmt::format("--devices lists the hardware and takes no model, found {}", o.model)));
-  if (!o.devices) findings.add(Error("there is nothing to inspect", "give a model file or --devices; see --help"));
 }
 
 }  // namespace
@@ -212,34 +200,6 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .help = "random seed of the resampling"},
           },
       .check = check_evaluate};
-}
-
-Table<InspectOptions> inspect_table() {
-  using O = InspectOptions;
-  static constexpr auto group = "Options";
-  return {.about = {.name = "inspect",
-                    .summary = "show what a model file holds, or what hardware is available",
-                    .usage = "MODEL | --devices",
-                    .text = "Prints the configuration, the vocabularies and the parameters of a model."},
-          .flags = {{.name = "model",
-                     .letter = 'm',
-                     .field = &O::model,
-                     .value = "MODEL",
-                     .group = group,
-                     .help = "the model file",
-                     .positional = true},
-                    vocabs_flag<O>(group),
-                    {.name = "devices",
-                     .letter = 'd',
-                     .field = &O::devices,
-                     .group = group,
-                     .help = "list the available CPUs and GPUs instead"},
-                    {.name = "options",
-                     .field = &O::options,
-                     .group = group,
-                     .help = "print the options that define such a model, as YAML for train -c"},
-                    {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"}},
-          .check = check_inspect};
 }
 
 }  // namespace dragoman

@@ -41,15 +41,16 @@ void require_search(const SearchOptions& options) {
 }
 
 Translator::Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
-                       const TranslateOptions& options, const SearchOptions& search, Lexicons lexicons, int searches)
+                       const TranslateOptions& options, const SearchOptions& search, WordConstraints words,
+                       int searches)
     : vocabularies_(vocabularies),
       options_(options),
       search_options_(std::make_shared<const SearchOptions>(search)),
       models_(models.size()),
       first_(models[0]),
-      shortlist_(lexicons.shortlist ? limited_to(*lexicons.shortlist) : nullptr),
-      glossary_(lexicons.glossary),
-      avoid_(std::move(lexicons.avoid)),
+      shortlist_(words.shortlist ? limited_to(*words.shortlist) : nullptr),
+      glossary_(words.glossary),
+      avoid_(std::move(words.avoid)),
       longest_segment_(longest_segment(options_, models)),
       searches_(searches, models, options_.tokens_in_flight(models[0].cx->backend), options_.search_memory),
       longest_source_(longest_trained(models)) {
