@@ -12,8 +12,8 @@ Table<AverageOptions> average_table() {
                     .summary = "average the weights of several models",
                     .usage = "-o OUT MODEL...",
                     .text = "Writes a model whose weights are the means of the given models' weights. The models must "
-                            "have the same architecture, such as checkpoints of one run; options of training alone, "
-                            "such as dropout, may differ, and are taken from the first."},
+                            "have the same architecture, such as checkpoints of one run; options that affect "
+                            "only training, such as dropout, may differ, and are taken from the first."},
           .flags = {{.name = "output",
                      .letter = 'o',
                      .field = &O::output,

@@ -119,7 +119,8 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .field = &O::references,
                .value = "FILE...",
                .group = files,
-               .help = "reference translations, required but with --mbr; several files are alternatives for each line"},
+               .help =
+                   "reference translations, required except with --mbr; several files are alternatives for each line"},
               {.name = "hypotheses",
                .letter = 'i',
                .field = &O::hypotheses,
@@ -136,8 +137,8 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .field = &O::tokenize,
                .value = "NAME",
                .group = metrics,
-               .help = "tokenizer for BLEU: 13a is WMT's, zh its one for Chinese, none is for text that is already "
-                       "tokenised, spm gives spBLEU"},
+               .help = "tokenizer for BLEU: 13a: WMT's default; zh: WMT's for Chinese; none: for text that is already "
+                       "tokenised; spm: spBLEU"},
               {.name = "tokenize-model",
                .field = &O::tokenize_model,
                .value = "FILE",
@@ -185,13 +186,13 @@ Table<EvaluateCommandOptions> evaluate_table() {
               {.name = "paired-ar",
                .field = &O::paired_ar,
                .group = significance,
-               .help = "compare each system with the first by paired approximate randomization"},
+               .help = "compare each system with the first by paired approximate randomisation"},
               {.name = "samples",
                .field = &O::samples,
                .value = "N",
                .group = significance,
-               .help = "number of resamples, or with --paired-ar of randomizations, beside which intervals take 1,000 "
-                       "resamples; 0: 1,000 resamples, 10,000 randomizations",
+               .help = "number of bootstrap resamples; with --paired-ar, of randomisations, while intervals still take "
+                       "1,000 resamples; 0: 1,000 resamples or 10,000 randomisations",
                .range = {0, 10'000'000}},
               {.name = "seed",
                .field = &O::seed,

@@ -161,7 +161,8 @@ Table<ScoreCommandOptions> score_table() {
                 .text =
                     "Prints the log-probability (base e) that the model assigns to each "
                     "target line given its source line, one number per line. Weights of 8 bits are scored in float32, "
-                    "without rounding activations as translate does, so scores differ a little from its."},
+                    "without the rounding of activations that translate applies, so scores differ slightly from those "
+                    "of translate."},
       .check = check};
   for (auto part : {file_flags, open_flags_of_score, scoring_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));

@@ -232,7 +232,7 @@ void Translator::warn_of_prefix(const std::vector<int32_t>& prefix) {
   const std::string found = avoid_->first_in(prefix);
   if (found.empty()) return;
   warned_of_prefix_ = true;
-  log_warning("the forced prefix of line {} contains '{}', which is to be avoided: it is kept",
+  log_warning("the forced prefix of line {} contains '{}', which --avoid forbids: the prefix is kept",
               grouped(int64_t(line_) + 1), found);
 }
 

@@ -27,7 +27,7 @@ struct TextRequest {
   SearchOptions search = {};
   std::string prefix = "";                // forced prefix of the translation
   std::vector<std::string> phrases = {};  // that the translation must contain, in addition to those of glossaries
-  std::shared_ptr<const Glossary> glossary = {};       // before the translator's, which counts too; null: none
+  std::shared_ptr<const Glossary> glossary = {};       // takes precedence over the translator's, which also applies
   std::shared_ptr<const ForbiddenPhrases> avoid = {};  // in addition to the translator's; null: none
   std::string language = "";  // a text that may begin with the language to translate into, if `text` names none
   Wanted wanted = Wanted::log_probs;
