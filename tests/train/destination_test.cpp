@@ -246,7 +246,7 @@ TEST(NumberedCheckpoints, OfAnEarlierRunAreNamed) {
   run.log.clear();
   run.setup.training.no_reload = false;
   run.train_until(5);
-  EXPECT_THAT(run.log.text(), HasSubstr("model.update6.safetensors and 1 more files"));
+  EXPECT_THAT(run.log.text(), HasSubstr("model.update6.safetensors and 1 more file like it"));
 }
 
 TEST(NumberedCheckpoints, ThatCannotBeWrittenDoNotKeepTheStateFromBeingSaved) {
