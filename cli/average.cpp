@@ -1,7 +1,37 @@
 #include "dragoman/average.h"
+
 #include "cli/commands.h"
+#include "cli/open_flags.h"
+#include "options/flags.h"
 
 namespace dragoman {
+
+Table<AverageOptions> average_table() {
+  using O = AverageOptions;
+  return {.about = {.name = "average",
+                    .summary = "average the weights of several models",
+                    .usage = "-o OUT MODEL...",
+                    .text = "Writes a model whose weights are the means of the given models' weights. The models must "
+                            "have the same architecture, such as checkpoints of one run; options that affect "
+                            "only training, such as dropout, may differ, and are taken from the first."},
+          .flags = {{.name = "output",
+                     .letter = 'o',
+                     .field = &O::output,
+                     .value = "FILE",
+                     .group = "Files",
+                     .help = "model file to write",
+                     .required = true},
+                    {.name = "models",
+                     .letter = 'm',
+                     .field = &O::models,
+                     .value = "MODEL...",
+                     .group = "Files",
+                     .help = "models to average",
+                     .required = true,
+                     .positional = true},
+                    vocabs_flag<O>("Files")},
+          .check = [](O& o, const Given&, Findings& findings) { check_vocabs(o, findings); }};
+}
 
 int average_command(Engine& engine, const AverageOptions& options) {
   average_models(engine, options);

@@ -6,7 +6,8 @@ template <class Options>
 struct Table;
 struct CommandFiles;
 
-/// The options of each subcommand are one struct, in cli/NAME_options.h or, for average, in include/dragoman.
+/// The options of each subcommand are one struct: in cli/NAME_options.h, except those of train
+/// (options/train_options.h) and average (dragoman/average.h).
 struct TrainOptions;
 struct DataCommandOptions;
 struct PlotOptions;
@@ -24,8 +25,8 @@ struct EvaluateCommandOptions;
 struct InspectOptions;
 struct CompletionOptions;
 
-/// Their tables, one file each; that of train is in options/train_table.h. To add an option, add a member to the struct
-/// and a row to the table.
+/// Their tables, in cli/NAME_flags.cpp or cli/NAME.cpp; that of train is in options/train_table.h. To add an option,
+/// add a member to the struct and a row to the table.
 Table<DataCommandOptions> data_table();
 Table<PlotOptions> plot_table();
 Table<TranslateCommandOptions> translate_table();

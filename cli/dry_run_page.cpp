@@ -19,7 +19,7 @@ void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
   page.fact("parameters", fmt::format("{}, {} + {} layers of dim {}", grouped(run.parameters), o.encoder_layers,
                                       o.decoder_layers, o.dim));
   if (run.of_updates > 0) page.fact("parameters of updates", grouped(run.of_updates) + ", which are trained");
-  page.fact("memory", fmt::format("{} for weights, gradients and optimiser, {} with the largest batch{}",
+  page.fact("memory", fmt::format("{} for weights, gradients and optimizer, {} with the largest batch{}",
                                   in_mebibytes(run.memory.parameters), in_mebibytes(run.memory.peak),
                                   run.sampled ? " of the sample" : ""));
   if (run.besides > 0)

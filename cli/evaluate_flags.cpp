@@ -6,8 +6,6 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/evaluate_options.h"
-#include "cli/inspect_options.h"
-#include "cli/open_flags.h"
 #include "options/flags.h"
 
 namespace dragoman {
@@ -101,16 +99,6 @@ void check_evaluate(EvaluateCommandOptions& o, const Given& given, Findings& fin
                        "give two files or more: the others are compared with the first"));
 }
 
-void check_inspect(InspectOptions& o, const Given& given, Findings& findings) {
-  check_vocabs(o, findings);
-  findings.expect(!o.options || !o.devices,
-                  "--options prints the options of a model and --devices lists the hardware: give one");
-  findings.expect(!o.options || !o.json, "--options prints YAML and --json prints JSON: give one");
-  if (given("model") != o.devices) return;
-  if (o.devices) findings.add(Error(fmt::format("--devices lists the hardware and takes no model, found {}", o.model)));
-  if (!o.devices) findings.add(Error("there is nothing to inspect", "give a model file or --devices; see --help"));
-}
-
 }  // namespace
 
 Table<EvaluateCommandOptions> evaluate_table() {
@@ -131,7 +119,8 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .field = &O::references,
                .value = "FILE...",
                .group = files,
-               .help = "reference translations, required but with --mbr; several files are alternatives for each line"},
+               .help =
+                   "reference translations, required except with --mbr; several files are alternatives for each line"},
               {.name = "hypotheses",
                .letter = 'i',
                .field = &O::hypotheses,
@@ -148,8 +137,8 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .field = &O::tokenize,
                .value = "NAME",
                .group = metrics,
-               .help = "tokenizer for BLEU: 13a is WMT's, zh its one for Chinese, none is for text that is already "
-                       "tokenised, spm gives spBLEU"},
+               .help = "tokenizer for BLEU: 13a: WMT's default; zh: WMT's for Chinese; none: for text that is already "
+                       "tokenised; spm: spBLEU"},
               {.name = "tokenize-model",
                .field = &O::tokenize_model,
                .value = "FILE",
@@ -197,13 +186,13 @@ Table<EvaluateCommandOptions> evaluate_table() {
               {.name = "paired-ar",
                .field = &O::paired_ar,
                .group = significance,
-               .help = "compare each system with the first by paired approximate randomization"},
+               .help = "compare each system with the first by paired approximate randomisation"},
               {.name = "samples",
                .field = &O::samples,
                .value = "N",
                .group = significance,
-               .help = "number of resamples, or with --paired-ar of randomizations, beside which intervals take 1,000 "
-                       "resamples; 0: 1,000 resamples, 10,000 randomizations",
+               .help = "number of bootstrap resamples; with --paired-ar, of randomisations, while intervals still take "
+                       "1,000 resamples; 0: 1,000 resamples or 10,000 randomisations",
                .range = {0, 10'000'000}},
               {.name = "seed",
                .field = &O::seed,
@@ -212,34 +201,6 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .help = "random seed of the resampling"},
           },
       .check = check_evaluate};
-}
-
-Table<InspectOptions> inspect_table() {
-  using O = InspectOptions;
-  static constexpr auto group = "Options";
-  return {.about = {.name = "inspect",
-                    .summary = "show what a model file holds, or what hardware is available",
-                    .usage = "MODEL | --devices",
-                    .text = "Prints the configuration, the vocabularies and the parameters of a model."},
-          .flags = {{.name = "model",
-                     .letter = 'm',
-                     .field = &O::model,
-                     .value = "MODEL",
-                     .group = group,
-                     .help = "the model file",
-                     .positional = true},
-                    vocabs_flag<O>(group),
-                    {.name = "devices",
-                     .letter = 'd',
-                     .field = &O::devices,
-                     .group = group,
-                     .help = "list the available CPUs and GPUs instead"},
-                    {.name = "options",
-                     .field = &O::options,
-                     .group = group,
-                     .help = "print the options that define such a model, as YAML for train -c"},
-                    {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"}},
-          .check = check_inspect};
 }
 
 }  // namespace dragoman

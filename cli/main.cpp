@@ -5,6 +5,7 @@
 #include <csignal>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <string>
 
 #include "base/error.h"
@@ -75,7 +76,7 @@ void keep_freed_memory() {
 }  // namespace
 }  // namespace dragoman
 
-// 0: done, even if the reader of stdout left early; 2: an error that the user can correct; 1: a bug, or out of memory.
+// 0: done, even if the reader of stdout left early; 2: an error that the user can correct; 1: out of memory, or a bug.
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe then throws BrokenPipe
   std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit (ulimit -f) is then an error like a full disk
@@ -94,6 +95,11 @@ int main(int argc, char** argv) {
   } catch (const std::filesystem::filesystem_error& error) {
     dragoman::report(dragoman::error_of(error).what(), dragoman::error_of(error).hint());
     return 2;
+  } catch (const std::bad_alloc&) {
+    dragoman::report("out of memory",
+                     "allow the process more memory (ulimit -v, the container's limit), or let it hold "
+                     "less at once: smaller batches (--mini-batch-words), shorter lines, fewer threads");
+    return 1;
   } catch (const std::exception& error) {
     dragoman::report(error.what(), "this should not happen; please report it with the command");
     return 1;

@@ -60,7 +60,7 @@ std::string man_page(const std::vector<Command>& commands) {
   return page +
          ".SH \"EXIT STATUS\"\n"
          ".TP\n.B 0\nSuccess, also if the reader of a pipe has gone.\n"
-         ".TP\n.B 1\nA bug in dragoman, or out of memory.\n"
+         ".TP\n.B 1\nOut of memory, or a bug in dragoman.\n"
          ".TP\n.B 2\nAn error that the user can correct, in an option or a file. The message says how.\n"
          ".SH ENVIRONMENT\n"
          ".TP\n.B NO_COLOR\nIf set and not empty, messages have no colours, even on a terminal.\n"

@@ -58,7 +58,8 @@ std::vector<Flag<O>> quality_flags() {
        .field = &O::tokenize,
        .value = "NAME",
        .group = group,
-       .help = "tokenizer for BLEU: 13a is WMT's, zh its one for Chinese, none is for text that is already tokenised",
+       .help =
+           "tokenizer for BLEU: 13a: WMT's default; zh: WMT's for Chinese; none: for text that is already tokenised",
        .choices = tokenizers_without_model},
       cpu_threads_flag<O>(run),
       quiet_flag<O>(run),

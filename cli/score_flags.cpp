@@ -5,7 +5,6 @@
 #include "cli/open_flags.h"
 #include "cli/score_options.h"
 #include "data/parallel_text.h"
-#include "dragoman/average.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
 
@@ -162,38 +161,12 @@ Table<ScoreCommandOptions> score_table() {
                 .text =
                     "Prints the log-probability (base e) that the model assigns to each "
                     "target line given its source line, one number per line. Weights of 8 bits are scored in float32, "
-                    "without rounding activations as translate does, so scores differ a little from its."},
+                    "without the rounding of activations that translate applies, so scores differ slightly from those "
+                    "of translate."},
       .check = check};
   for (auto part : {file_flags, open_flags_of_score, scoring_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;
-}
-
-Table<AverageOptions> average_table() {
-  using O = AverageOptions;
-  return {.about = {.name = "average",
-                    .summary = "average the weights of several models",
-                    .usage = "-o OUT MODEL...",
-                    .text = "Writes a model whose weights are the means of the given models' weights. The models must "
-                            "have the same architecture, such as checkpoints of one run; options of training alone, "
-                            "such as dropout, may differ, and are taken from the first."},
-          .flags = {{.name = "output",
-                     .letter = 'o',
-                     .field = &O::output,
-                     .value = "FILE",
-                     .group = "Files",
-                     .help = "model file to write",
-                     .required = true},
-                    {.name = "models",
-                     .letter = 'm',
-                     .field = &O::models,
-                     .value = "MODEL...",
-                     .group = "Files",
-                     .help = "models to average",
-                     .required = true,
-                     .positional = true},
-                    vocabs_flag<O>("Files")},
-          .check = [](O& o, const Given&, Findings& findings) { check_vocabs(o, findings); }};
 }
 
 }  // namespace dragoman

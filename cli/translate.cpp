@@ -27,7 +27,7 @@ void report(const TranslatedLines& lines, double seconds) {
 // Rank 0 reads and writes; the others have no `in`.
 void translate(const TranslateCommandOptions& options, LineReader* in, const Backend& device, Communicator& ranks) {
   const LoadedEnsemble ensemble(options, device);
-  Translator translator(ensemble.models(), ensemble.vocabularies(), options, options, ensemble.lexicons(),
+  Translator translator(ensemble.models(), ensemble.vocabularies(), options, options, ensemble.word_constraints(),
                         searches_on(device));
   if (!in) return void(translate_on_ranks(ranks, translator, options, options, nullptr));
   LineWriter out(options.output);  // truncated only now, after all other errors

@@ -44,15 +44,15 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::weights,
        .value = "X...",
        .group = group,
-       .help = "weights of an ensemble, one per model: sum the log-probabilities with these weights instead; by "
-               "--ensemble-mean arithmetic only their ratio counts",
+       .help = "weights of an ensemble, one per model: sum the log-probabilities with these weights instead; with "
+               "--ensemble-mean arithmetic, only their ratio matters",
        .range = {0, 1000}},
       {.name = "ensemble-mean",
        .field = &O::mean,
        .value = "KIND",
        .group = group,
-       .help = "what an ensemble averages: geometric: log-probabilities; arithmetic: probabilities; auto: as the "
-               "program that the models come from, fairseq probabilities, others log-probabilities"},
+       .help = "what an ensemble averages: geometric: log-probabilities; arithmetic: probabilities; auto: "
+               "probabilities for models from fairseq, log-probabilities for all others"},
       {.name = "input",
        .letter = 'i',
        .field = &O::input,
@@ -164,7 +164,7 @@ std::vector<Flag<O>> search_flags() {
        .field = &O::min_length,
        .value = "N",
        .group = group,
-       .help = "minimum length of translations in tokens; the limits below take precedence",
+       .help = "minimum length of translations in tokens; --max-length-add and --max-length-factor take precedence",
        .range = search_bounds("min_length")},
       {.name = "min-length-factor",
        .field = &O::min_length_factor,

@@ -1,6 +1,6 @@
-# Asks the test program of a room which suites it has and writes an entry of ctest for each: a process for each of the
+# Asks the test program of a folder which suites it has and writes an entry of ctest for each: a process for each of the
 # thousands of tests would cost more than most of them. tests/CMakeLists.txt runs this after the program was linked.
-#   PROGRAM, ROOM, FILE (to write), BY_LAW (suites with an entry for each TEST or TEST_P), PROPERTIES (of all entries)
+#   PROGRAM, FOLDER, FILE (to write), BY_LAW (suites with an entry for each TEST or TEST_P), PROPERTIES (of all entries)
 cmake_minimum_required(VERSION 3.25)
 
 # Tests that need a GPU have an entry of their own, which is one skipped line where there is none.
@@ -32,8 +32,8 @@ endfunction()
 
 set(script)
 function(write_entry name filter)
-  string(APPEND script "add_test([[${ROOM}/${name}]] [[${PROGRAM}]] [[--gtest_filter=${filter}]])\n"
-    "set_tests_properties([[${ROOM}/${name}]] PROPERTIES SKIP_REGULAR_EXPRESSION [==[${all_skipped}]==] ${PROPERTIES})\n")
+  string(APPEND script "add_test([[${FOLDER}/${name}]] [[${PROGRAM}]] [[--gtest_filter=${filter}]])\n"
+    "set_tests_properties([[${FOLDER}/${name}]] PROPERTIES SKIP_REGULAR_EXPRESSION [==[${all_skipped}]==] ${PROPERTIES})\n")
   set(script "${script}" PARENT_SCOPE)
 endfunction()
 

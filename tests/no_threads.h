@@ -3,7 +3,7 @@
 
 namespace dragoman {
 
-/// While this lives, the system starts no more threads that leave the size of their stack to it: it has no room for
+/// While this lives, the system cannot start more threads that leave the size of their stack to it: it has no room for
 /// one.
 class NoThreads {
  public:

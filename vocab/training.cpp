@@ -149,8 +149,8 @@ void drop_long(std::vector<std::string>& sentences, const SentenceReader& reader
   if (reader.long_sentences() == 0) return;
   std::erase_if(sentences, [](const std::string& sentence) { return sentence.size() > longest_sentence; });
   if (sentences.empty())
-    throw Error(fmt::format("{} has more than {} bytes, as have all lines to learn a vocabulary from",
-                            reader.first_long(), grouped(int64_t(longest_sentence))),
+    throw Error(fmt::format("all lines to learn a vocabulary from have more than {} bytes, the first of them {}",
+                            grouped(int64_t(longest_sentence)), reader.first_long()),
                 "put one sentence on a line");
   log_warning("{} has more than {} bytes{}: nothing is learned from {}", reader.first_long(),
               grouped(int64_t(longest_sentence)),

@@ -41,7 +41,7 @@ struct LinkedWords {
 struct TranslatedText {
   std::string text;
   double log_prob = 0;  // of the tokens, summed
-  /// Orders the translations of a line: log_prob, normalized as SearchOptions say. For a line in segments, the sum of
+  /// Orders the translations of a line: log_prob, normalised as SearchOptions say. For a line in segments, the sum of
   /// their scores.
   double score = 0;
   std::vector<float> token_log_probs;  // of each token, ends of sentences included

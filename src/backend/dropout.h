@@ -16,7 +16,7 @@ namespace dragoman {
 struct Dropout {
   double rate = 0;
   uint64_t seed = 0;
-  uint32_t update = 0;  // counts optimiser updates
+  uint32_t update = 0;  // counts optimizer updates
   uint32_t op = 0;      // which application of dropout in the model
   Tensor positions;     // (N,2) int32, for each row: sentence in the corpus, token in the sentence
 

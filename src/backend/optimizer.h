@@ -22,7 +22,7 @@ struct AdamTotals {
 
 /// Slots of the kernel table (backend/backend.h): reductions and Adam.
 struct OptimizerKernels {
-  // Reductions and the optimiser.  Sums in f64, in an order fixed by the sizes alone: total (1) f64 = or += Σ x, and
+  // Reductions and the optimizer.  Sums in f64, in an order fixed by the sizes alone: total (1) f64 = or += Σ x, and
   // total = Σ x² of all elements of all tensors. Both totals, and all that depends on them (backend/gradient_scale.h),
   // stay in the backend's memory.
   Kernel<void(Grad total, const Tensor& x)> sum{"sum"};

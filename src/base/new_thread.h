@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// The system starts no more threads: a limit is reached.
+/// The system cannot start more threads: a limit is reached.
 class TooManyThreads : public Error {
  public:
   explicit TooManyThreads(const std::system_error& reason);

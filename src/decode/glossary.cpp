@@ -102,10 +102,10 @@ void Glossary::require_without(const ForbiddenPhrases& avoided) const {
   for (const auto& [word, terms] : by_first_word_)
     for (const auto& [source, phrase, line] : terms)
       if (const std::string found = avoided.first_in(phrase); !found.empty())
-        throw Error(fmt::format("{}{}: the translation '{}' (in pieces: {}) contains '{}', which is to be avoided",
+        throw Error(fmt::format("{}{}: the translation '{}' (in pieces: {}) contains '{}', which --avoid forbids",
                                 name_, line > 0 ? fmt::format(", line {}", line) : "", target_.decode(phrase),
                                 with_pieces(target_, phrase), found),
-                    "leave out the term or the phrase to avoid");
+                    "leave out the term or the phrase");
 }
 
 // The longest term at the beginning of a text, which begins with this word; null: none.

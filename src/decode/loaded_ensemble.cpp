@@ -38,7 +38,7 @@ std::string first_difference(const Vocabulary& a, const Vocabulary& b) {
   for (int id = 0; id < both; ++id)
     if (a.piece(id) != b.piece(id))
       return fmt::format("the first that differs has id {}: '{}' and '{}'", id, a.piece(id), b.piece(id));
-  return a.size() == b.size() ? "the same ones, with other scores or another normalization"
+  return a.size() == b.size() ? "the same ones, with other scores or another normalisation"
                               : fmt::format("the first {} are the same", both);
 }
 

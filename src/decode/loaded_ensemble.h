@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "decode/lexicons.h"
 #include "decode/options.h"
 #include "decode/searches.h"
+#include "decode/word_constraints.h"
 #include "io/load_model.h"
 #include "io/shortlist.h"
 
@@ -25,7 +25,9 @@ class LoadedEnsemble {
 
   std::span<const TranslatingModel> models() const { return models_; }
   const Vocabularies& vocabularies() const { return loaded_[0].vocabularies; }
-  Lexicons lexicons() const { return {shortlist_ ? &*shortlist_ : nullptr, glossary_ ? &*glossary_ : nullptr, avoid_}; }
+  WordConstraints word_constraints() const {
+    return {shortlist_ ? &*shortlist_ : nullptr, glossary_ ? &*glossary_ : nullptr, avoid_};
+  }
   /// What the pieces of the target vocabulary write; made by the first call. Any thread may call it.
   std::shared_ptr<const PieceTexts> piece_texts() const;
 

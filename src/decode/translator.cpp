@@ -41,15 +41,16 @@ void require_search(const SearchOptions& options) {
 }
 
 Translator::Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
-                       const TranslateOptions& options, const SearchOptions& search, Lexicons lexicons, int searches)
+                       const TranslateOptions& options, const SearchOptions& search, WordConstraints words,
+                       int searches)
     : vocabularies_(vocabularies),
       options_(options),
       search_options_(std::make_shared<const SearchOptions>(search)),
       models_(models.size()),
       first_(models[0]),
-      shortlist_(lexicons.shortlist ? limited_to(*lexicons.shortlist) : nullptr),
-      glossary_(lexicons.glossary),
-      avoid_(std::move(lexicons.avoid)),
+      shortlist_(words.shortlist ? limited_to(*words.shortlist) : nullptr),
+      glossary_(words.glossary),
+      avoid_(std::move(words.avoid)),
       longest_segment_(longest_segment(options_, models)),
       searches_(searches, models, options_.tokens_in_flight(models[0].cx->backend), options_.search_memory),
       longest_source_(longest_trained(models)) {
@@ -231,7 +232,7 @@ void Translator::warn_of_prefix(const std::vector<int32_t>& prefix) {
   const std::string found = avoid_->first_in(prefix);
   if (found.empty()) return;
   warned_of_prefix_ = true;
-  log_warning("the forced prefix of line {} contains '{}', which is to be avoided: it is kept",
+  log_warning("the forced prefix of line {} contains '{}', which --avoid forbids: the prefix is kept",
               grouped(int64_t(line_) + 1), found);
 }
 

@@ -11,9 +11,9 @@
 #include "align/model_alignment.h"
 #include "base/line_reader.h"
 #include "base/line_writer.h"
-#include "decode/lexicons.h"
 #include "decode/searches.h"
 #include "decode/translation.h"
+#include "decode/word_constraints.h"
 #include "io/model_file.h"
 
 namespace dragoman {
@@ -27,7 +27,7 @@ struct TextRequest {
   SearchOptions search = {};
   std::string prefix = "";                // forced prefix of the translation
   std::vector<std::string> phrases = {};  // that the translation must contain, in addition to those of glossaries
-  std::shared_ptr<const Glossary> glossary = {};       // before the translator's, which counts too; null: none
+  std::shared_ptr<const Glossary> glossary = {};       // takes precedence over the translator's, which also applies
   std::shared_ptr<const ForbiddenPhrases> avoid = {};  // in addition to the translator's; null: none
   std::string language = "";  // a text that may begin with the language to translate into, if `text` names none
   Wanted wanted = Wanted::log_probs;
@@ -46,10 +46,11 @@ class Translator {
   using Done = std::function<void(std::vector<Translation> best)>;  // n best, at least one
   using Failed = std::function<void(std::exception_ptr error)>;
 
-  /// Contexts, models, vocabularies and lexicons must outlive the translator; all models share the
+  /// Contexts, models, vocabularies and word constraints must outlive the translator; all models share the
   /// vocabularies. Several searches (searches.h) are faster if there are threads for them.
   Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
-             const TranslateOptions& options, const SearchOptions& search, Lexicons lexicons = {}, int searches = 1);
+             const TranslateOptions& options, const SearchOptions& search, WordConstraints words = {},
+             int searches = 1);
   Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
              const SearchOptions& search, int searches = 1);
 

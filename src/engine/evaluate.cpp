@@ -92,7 +92,7 @@ auto judge(const MetricScore& named, const Work& work, std::vector<SystemScores>
     if (s > 0 && options.paired_ar)
       figure.p_value = randomization_p_value(baseline, lines, score, randomization_of(options));
     if (figure.p_value && lines == baseline)
-      log_warning("{} and {} have the same {} on every line, so its p says nothing", systems[0].system,
+      log_warning("{} and {} have the same {} on every line, so their p-value is meaningless", systems[0].system,
                   systems[s].system, named.title);
     if (options.sentence_level)
       for (const auto& line : lines) figure.lines.push_back(of_line(line));

@@ -63,7 +63,7 @@ struct TextTranslator::State {
   auto run(const F& f) {
     const Engine::Scope scope(engine);
     if (!translator)
-      translator.emplace(ensemble.models(), ensemble.vocabularies(), translating, search, ensemble.lexicons(),
+      translator.emplace(ensemble.models(), ensemble.vocabularies(), translating, search, ensemble.word_constraints(),
                          searches_on(engine.backend()));
     struct Calls {
       explicit Calls(int& running) : running(running) { ++running; }
@@ -112,7 +112,8 @@ std::shared_ptr<const ForbiddenPhrases> TextTranslator::forbidden_phrases(
 void TextTranslator::require_valid(const TranslationRequest& request) const {
   validate(resolved(request.search));
   const LoadedEnsemble& ensemble = state_->ensemble;
-  if (!request.phrases.empty() || request.glossary || ensemble.lexicons().glossary) require_search(request.search);
+  if (!request.phrases.empty() || request.glossary || ensemble.word_constraints().glossary)
+    require_search(request.search);
   require(!request.glossary || request.glossary->is_for(ensemble.vocabularies().target),
           "the glossary was made for a model with another vocabulary");
   require(!request.avoid || request.avoid->is_for(ensemble.vocabularies().target),

@@ -24,7 +24,7 @@ std::vector<AttentionLink> attention_links(const Batch& batch) {
 
 ModelConfig with_guided_alignment(ModelConfig config) {
   if (config.type == ModelType::decoder_only)
-    throw Error("--guided-alignment trains cross-attention, which --type decoder-only has not",
+    throw Error("--guided-alignment trains cross-attention, which --type decoder-only does not have",
                 "leave it out, or train a model of another type");
   if (config.type == ModelType::s2s && config.rnn.decoder.attention == RnnAttention::none)
     throw Error("--guided-alignment contradicts --rnn-attention none: there is no attention to learn links",

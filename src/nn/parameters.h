@@ -34,7 +34,7 @@ struct Trainable {
 };
 
 /// All weights of a model, in order of creation. A weight may be a slice of a larger matrix (queries, keys and values
-/// are one product): kernels and the optimiser see the matrix, files and messages the named slices.
+/// are one product): kernels and the optimizer see the matrix, files and messages the named slices.
 class Parameters {
  public:
   struct Slice {
@@ -90,7 +90,7 @@ class Parameters {
   LowRankUpdate low_rank();
   /// The matrix or vector as model files have it: with its update.
   Tensor merged(size_t buffer) const;
-  /// A statistic that training observes: part of the model like a weight, but without a gradient, so the optimiser does
+  /// A statistic that training observes: part of the model like a weight, but without a gradient, so the optimizer does
   /// not change it.
   Tensor statistic(const Slice& slice);  // (rows)
 

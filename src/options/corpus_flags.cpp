@@ -50,7 +50,8 @@ std::vector<Flag<O>> file_flags() {
        .value = "N",
        .group = "Files",
        .help = "read --train-sets once, N lines at a time, each of which is an epoch, and end with the text, which may "
-               "be written meanwhile; 0: off, but from stdin (-) and pipes on; without a value: 1000000",
+               "be written meanwhile; 0: off for files, while stdin (-) and pipes are always read this way; without a "
+               "value: 1000000",
        .range = {0, 1'000'000'000},
        .implicit = "1000000"},
       {.name = "corpus-weights",
@@ -133,7 +134,7 @@ std::vector<Flag<O>> vocabulary_flags() {
        .value = "N...",
        .group = "Vocabulary",
        .help = "vocabulary size in pieces, one number for both sides or one each; by default, new vocabularies get "
-               "32000 and existing ones keep their size; of a list of tokens, at most so many, by default all",
+               "32000 and existing ones keep their size; for a list of tokens, the maximum (default: all)",
        .range = {16, 1'000'000}},
       {.name = "vocab-type",
        .field = &O::vocabulary_type,
@@ -144,14 +145,15 @@ std::vector<Flag<O>> vocabulary_flags() {
        .field = &O::normalization,
        .value = "RULE",
        .group = "Vocabulary",
-       .help = "SentencePiece's normalization of a new vocabulary: nmt_nfkc, nmt_nfkc_cf, nfkc, nfkc_cf or identity"},
+       .help = "SentencePiece's normalisation of a new vocabulary: nmt_nfkc, nmt_nfkc_cf, nfkc, nfkc_cf or identity"},
       vocabulary_lines_flag<O>("Vocabulary"),
       {.name = "protected-symbols",
        .field = &O::protected_symbols,
        .value = "PIECE...",
        .group = "Vocabulary",
        .help = "pieces that are never split, such as language tags: <2de> <2fr>; an existing vocabulary must have "
-               "them; a new one gets them, also that of --pretrained-model under a new name"},
+               "them; a new one gets them; to add them to the vocabulary of --pretrained-model, give --vocabs a new "
+               "name"},
       {.name = "sentencepiece-alphas",
        .field = &O::sentencepiece_alphas,
        .value = "A...",

@@ -92,7 +92,7 @@ constexpr Foreign marian_option_rows[] = {
      "layers have biases and norms have scales; --transformer-norm rms has no shifts"},
     // Devices and batches
     {"num-devices", one_device, "0,1"},
-    {"sharding sync-freq", "each of --processes or --devices keeps a slice of the optimiser's state, as with global",
+    {"sharding sync-freq", "each of --processes or --devices keeps a slice of the optimizer's state, as with global",
      any_value},
     {"no-nccl", "nothing is exchanged between GPUs", any_value, decoding},
     {"data-threads", "reading has its own thread", any_value},

@@ -79,8 +79,8 @@ Flags transformer_flags() {
                {.name = "transformer-depth-scaling",
                 .field = depth_scaling_field(),
                 .value = "NAME",
-                .help = "divide the initial weights of layer l by the square root of l (Zhang et al. 2019); auto: if "
-                        "norms come after sublayers, as post-norm models learn much faster then",
+                .help = "divide the initial weights of layer l by the square root of l (Zhang et al. 2019); auto: for "
+                        "post-norm models, which learn much faster with it",
                 .implicit = "true"});
   return flags;
 }

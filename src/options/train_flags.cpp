@@ -277,8 +277,8 @@ std::vector<Flag<O>> run_flags() {
       {.name = "half-activations",
        .field = &O::half_activations,
        .group = group,
-       .help = "with 16-bit --precision, keep activations between products and their gradients in that type too: half "
-               "of the memory and of its traffic, which is meant for GPUs; sums, norms' statistics, weights and the "
+       .help = "with 16-bit --precision, keep activations between products and their gradients in that type too, which "
+               "halves their memory and memory traffic; meant for GPUs; sums, norms' statistics, weights and the "
                "residual stream of pre-norm models stay float32; not for recurrent models"},
       {.name = "max-skipped",
        .field = &O::max_skipped,

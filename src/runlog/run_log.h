@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "dragoman/run_event.h"
 #include "runlog/options.h"
-#include "runlog/run_event.h"
 #include "runlog/unwritten.h"
 
 namespace dragoman {

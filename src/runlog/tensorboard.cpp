@@ -5,6 +5,14 @@
 namespace dragoman {
 namespace {
 
+// One function object of several lambdas, for std::visit.
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
 double time_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 std::vector<Scalar> scalars_of(const RunReport& r) {

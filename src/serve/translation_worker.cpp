@@ -49,7 +49,7 @@ void TranslationWorker::require_memory_for_a_line() const {
   const std::string line = "a";
   try {
     Translator(ensemble_.models(), ensemble_.vocabularies(), options_, {.beam_size = 1, .max_length_add = 1},
-               ensemble_.lexicons())
+               ensemble_.word_constraints())
         .translate({&line, 1});
   } catch (const OutOfMemory&) {
     throw Error(fmt::format("--search-memory {} is too little to translate even a single word",
@@ -177,7 +177,7 @@ void TranslationWorker::begin(Ticket ticket, TranslationJob& job) {
   metrics_.add_waiting(int64_t(sentences));
   lane.turns.push_back(ticket);
   running.job = std::move(job);
-  const bool has_terms = running.request.glossary || ensemble_.lexicons().glossary;
+  const bool has_terms = running.request.glossary || ensemble_.word_constraints().glossary;
   const int beam = running.job.search.beam_size + (has_terms ? most_groups : 0);
   lane.heavy |= (bytes + 64 * sentences) * size_t(beam) > heavy_job;
 }
@@ -192,7 +192,7 @@ bool TranslationWorker::ready(Lane& lane) {
   if (lane.translator) return true;
   try {
     lane.translator.emplace(ensemble_.models(), ensemble_.vocabularies(), options_, SearchOptions(),
-                            ensemble_.lexicons(), searches_on(engine_.backend()));
+                            ensemble_.word_constraints(), searches_on(engine_.backend()));
     return true;
   } catch (const std::exception&) {
     while (!lane.turns.empty()) fail(lane.turns.front(), std::current_exception());

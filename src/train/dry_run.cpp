@@ -18,7 +18,7 @@
 #include "train/prepare.h"
 #include "train/pretrained.h"
 #include "train/progress.h"
-#include "train/validate.h"
+#include "train/validation.h"
 
 namespace dragoman {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "data/prefetch.h"
+#include "dragoman/run_event.h"
 #include "io/model_file.h"
-#include "runlog/run_event.h"
 #include "train/frequency.h"
 #include "train/loss_scale.h"
 

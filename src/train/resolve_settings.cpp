@@ -141,7 +141,7 @@ MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const 
   MemoryPlan plan = plan_memory(setup, backend, corpus, batches, ranks.size());
   plan.rows = least_of(ranks, plan.rows);
   log_info(
-      "Memory: {} for weights, gradients and optimiser, {} with the largest batch{}", in_mebibytes(plan.parameters),
+      "Memory: {} for weights, gradients and optimizer, {} with the largest batch{}", in_mebibytes(plan.parameters),
       in_mebibytes(plan.peak),
       backend.is_device() ? fmt::format(", in micro-batches of at most {} tokens on a side", grouped(plan.rows)) : "");
   require_memory(plan, backend, setup.data, corpus.files.machine ? corpus.files.machine->size() : 1);

@@ -6,7 +6,7 @@
 #include "train/checkpoint.h"
 #include "train/resolve_settings.h"
 #include "train/updater.h"
-#include "train/validate.h"
+#include "train/validation.h"
 
 namespace dragoman {
 

@@ -64,7 +64,7 @@ void Trainer::begin_or_resume() {
            progress_.epoch());
   if (const auto& stream = corpus_->files.stream) {
     if (const int64_t parts = progress_.position.epoch - progress_.stream_begin; parts > 0)
-      log_info("Skipping what the run has had of the text: {} of {} lines", counted(parts, "part"),
+      log_info("Skipping text that the run has already trained on: {} of {} lines", counted(parts, "part"),
                grouped(stream->part_lines));
   }
   resume_rate();

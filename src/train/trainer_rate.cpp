@@ -44,7 +44,7 @@ void Trainer::decay_rate(const DecayPoint& before) {
   }
 }
 
-// Rollbacks and decays reduce the rate of the call in which they happen: another --learn-rate is taken as it is.
+// Rollbacks and decays reduce the rate of the call in which they happen: a different --learn-rate is used unchanged.
 void Trainer::resume_rate() {
   Progress& p = progress_;
   const double rate = setup_.optimizer.learn_rate;
@@ -53,7 +53,8 @@ void Trainer::resume_rate() {
   const std::string factor = fmt::format("multiplied by {:.4g} ({})", p.rate_factor(), reducers(p));
   if (p.reduced_rate == rate)
     return log(p.rollbacks > 0 ? LogLevel::warning : LogLevel::info,
-               "--learn-rate is {} so far; another one is used as it is", fmt::make_format_args(factor));
+               "the learning rate is --learn-rate {}; a different --learn-rate would be used unchanged",
+               fmt::make_format_args(factor));
   log_info("--learn-rate was {} and is {} now: it is no longer {}", p.reduced_rate, rate, factor);
   p.rollbacks = 0;
   p.decayed = 1;

@@ -38,11 +38,12 @@ std::map<int64_t, double>::const_iterator worst(const std::map<int64_t, double>&
   return found;
 }
 
-void warn_of_others(const std::map<int64_t, std::string>& files, const std::string& what_they_are_not) {
+void warn_of_others(const std::map<int64_t, std::string>& files, const std::string& kept) {
   if (files.empty()) return;
-  log_warning("{}{} not {}: leave {} out of an average of those, or remove {}", files.begin()->second,
-              files.size() > 1 ? fmt::format(" and {} more files of such names are", files.size() - 1) : " is",
-              what_they_are_not, files.size() > 1 ? "them" : "it", files.size() > 1 ? "them" : "it");
+  const size_t more = files.size() - 1;
+  log_warning("{}{} not among {}: leave {} out when you average those, or remove {}", files.begin()->second,
+              more > 0 ? fmt::format(" and {} more {} like it are", more, more > 1 ? "files" : "file") : " is", kept,
+              more > 0 ? "them" : "it", more > 0 ? "them" : "it");
 }
 
 std::vector<std::string> names_of(const std::vector<ValidMetric>& metrics) {
@@ -250,7 +251,7 @@ void Trainer::warn_of_other_numbered() const {
   std::erase_if(others, [&](const auto& file) {
     return file.first <= progress_.updates && !numbered_before_.contains(file.first);
   });
-  warn_of_others(others, fmt::format("among the last {} of this run", o.keep_last));
+  warn_of_others(others, fmt::format("the last {} checkpoints of this run", o.keep_last));
 }
 
 void Trainer::warn_of_other_best() const {
@@ -260,7 +261,7 @@ void Trainer::warn_of_other_best() const {
   auto others = files_of_updates(o.model, metric);
   if (const auto kept = progress_.kept_updates.find(metric); kept != progress_.kept_updates.end())
     for (const auto& [update, value] : kept->second) others.erase(update);
-  warn_of_others(others, fmt::format("among the {} best of this run by {}", o.keep_best, metric));
+  warn_of_others(others, fmt::format("the {} best checkpoints of this run by {}", o.keep_best, metric));
 }
 
 }  // namespace dragoman

@@ -146,8 +146,8 @@ TEST(ThreadPool, SaysThatTheSystemStartsNoMoreThreadsAndStaysUsable) {
   const Threads three(3);
   {
     const NoThreads none;
-    EXPECT_THAT([] { visits(100, 1); },
-                testing::ThrowsMessage<Error>("the system starts no more threads: Resource temporarily unavailable"));
+    EXPECT_THAT([] { visits(100, 1); }, testing::ThrowsMessage<Error>(
+                                            "the system cannot start more threads: Resource temporarily unavailable"));
   }
   EXPECT_EQ(visits(100, 1), std::vector<int>(100, 1));
 }

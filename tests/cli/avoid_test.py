@@ -100,8 +100,8 @@ class Avoid(WithModels):
         self.assertEqual(done.returncode, 0, done.stderr)
         found, said = done.stdout.decode().splitlines(), done.stderr.decode()
         self.assertTrue(found[1].startswith("das Haus ist"), found)
-        self.assertEqual(said.count("which is to be avoided"), 1, said)
-        self.assertIn("the forced prefix of line 2 contains 'das Haus', which is to be avoided: it is kept", said)
+        self.assertEqual(said.count("which --avoid forbids"), 1, said)
+        self.assertIn("the forced prefix of line 2 contains 'das Haus', which --avoid forbids: the prefix is kept", said)
 
     def test_decides_against_constraints(self):
         (self.folder / "phrases").write_text("Haus\n", encoding="utf-8")

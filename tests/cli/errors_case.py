@@ -39,7 +39,7 @@ def leave_no_room_for_models():
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
 
-LIMITS = {"no more threads": leave_no_room_for_threads, "limit on file sizes": leave_no_room_for_models}
+LIMITS = {"cannot start more threads": leave_no_room_for_threads, "limit on file sizes": leave_no_room_for_models}
 
 
 class ErrorsCase(unittest.TestCase):

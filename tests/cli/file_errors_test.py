@@ -66,7 +66,7 @@ PROVOKED = {
     "…, line …: '…' has another translation in line …": "translate -m m --glossary contradiction",
     "…, line …: '…' has characters that the model's vocabulary lacks": "translate -m words --glossary queue",
     "…, line …: has a tab, expected a phrase that must not occur in translations": "translate -m m --avoid columns",
-    "…, line …: the translation '…' (in pieces: …) contains '…', which is to be avoided":
+    "…, line …: the translation '…' (in pieces: …) contains '…', which --avoid forbids":
         "translate -m m --glossary queue --avoid forbidden",
     "no sentence pair is left": f"{TRAIN} -m new --max-length 1",
     "… has 1 line, … has … lines": "evaluate -r s -i short",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """End-to-end test of fine-tuning and resuming: starting from another model's weights, frozen parameters, other text,
-a reset optimiser.
+a reset optimizer.
 
     fine_tuning_test.py BINARY
 """

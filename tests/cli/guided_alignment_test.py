@@ -150,7 +150,7 @@ class GuidedAlignment(unittest.TestCase):
         self.assertIn("no pair has a link, so attention would learn none", self.refused("--guided-alignment bad"))
         self.assertIn("--guided-alignment names 2 files, --train-sets 1 corpora",
                       self.refused("--guided-alignment links links"))
-        for kind, message in (("decoder-only", "cross-attention, which --type decoder-only has not"),
+        for kind, message in (("decoder-only", "cross-attention, which --type decoder-only does not have"),
                               ("s2s --dim-rnn 8 --attention-local 2 --attention-local-center predictive",
                                "contradicts --attention-local-center predictive"),
                               ("s2s --dim-rnn 8 --rnn-attention none", "contradicts --rnn-attention none")):

@@ -27,7 +27,7 @@ ABLE = f"{TRAIN} -m able --mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10
 PROVOKED = {
     "… is …, expected language profiles": "detect -m s",
     "--learn: … is not of the form LANGUAGE=FILE, such as …": "detect --learn s --output out",
-    "…: line … has more than 65,536 bytes, as have all lines to learn a vocabulary from":
+    "all lines to learn a vocabulary from have more than 65,536 bytes, the first of them …: line …":
         "vocab train --input endless --model new --size 300",
     "… is not a SentencePiece model, or is truncated": "vocab encode -m cutv",
     "… is …, expected a SentencePiece model": "vocab encode -m s",

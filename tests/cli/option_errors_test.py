@@ -64,7 +64,7 @@ PROVOKED = {
         f"{TRAIN} -m new --guided-alignment s t",
     "--guided-alignment with --sentencepiece-alphas: links are of the pieces of one segmentation":
         f"{TRAIN} -m new --guided-alignment s --sentencepiece-alphas 0.1",
-    "--guided-alignment trains cross-attention, which --type decoder-only has not":
+    "--guided-alignment trains cross-attention, which --type decoder-only does not have":
         "train -t s t -v v v --type decoder-only --dim-emb 8 -m new --guided-alignment s",
     "--guided-alignment contradicts --rnn-attention none: there is no attention to learn links":
         "train -t s t -v v v --type s2s --dim-emb 8 --dim-rnn 8 --rnn-attention none -m new --guided-alignment s",
@@ -281,7 +281,7 @@ PROVOKED = {
     "--model …: '…' is not two languages, and there is no file …": "serve -m x=m --port 0",
     "--model …: the language pair is ambiguous": "serve -m pt-BR-en=m --port 0",
     "… has no keys, expected one per line": "serve -m m --port 0 --api-keys empty",
-    "the system starts no more threads: …": "translate -m m -i s --cpu-threads 2",
+    "the system cannot start more threads: …": "translate -m m -i s --cpu-threads 2",
     "--… needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
     "--… is for vocab …, not for vocab …": "vocab inspect -m v --ids",
     "unexpected argument '…'": "completion bash zsh",

@@ -157,6 +157,18 @@ class Pages(unittest.TestCase):
         self.assertIn("error: --summary: 'ce-men' is not one of none, cross-entropy, ce-mean, ", done.stderr)
 
 
+class Limits(unittest.TestCase):
+    def test_a_limit_on_memory_is_named_and_not_taken_for_a_bug(self):
+        """evaluate holds all lines; stdin never ends."""
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("a b c\n")
+            file.flush()
+            done = run("bash", "-c", 'ulimit -v 600000; yes "a b c" | OMP_NUM_THREADS=1 "$1" evaluate -r "$2" -i -',
+                       "bash", BINARY, file.name)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"\Aerror: out of memory\n  hint: .*ulimit -v.*--mini-batch-words.*\n\Z")
+
+
 class Colours(unittest.TestCase):
     @staticmethod
     def all_of(descriptor):

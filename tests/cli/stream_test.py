@@ -57,7 +57,7 @@ class Stream(InFolder):
         self.assertEqual(self.model("a"), self.model("b"))
         self.train("-t", "-", "-m", "c", *options, "--after", "4u", text="".join(self.lines))
         log = self.train("-t", "stdin", "-m", "c", *options, text="".join(self.lines))
-        self.assertIn("Skipping what the run has had of the text: 1 part of 60 lines", log)
+        self.assertIn("Skipping text that the run has already trained on: 1 part of 60 lines", log)
         self.assertEqual(self.model("a"), self.model("c"))
 
     def test_pipes_need_no_option(self):
@@ -129,7 +129,7 @@ class Stream(InFolder):
         # Before an update has all of its batches, and while skipping what the run has had.
         self.stopped("delayed", "--optimizer-delay", "20", begun="Model: ")
         self.train("-t", "columns.tsv", "--tsv", "--stream", "60", "-m", "skipping")
-        self.assertIn("Skipping what the run has had", self.stopped("skipping", begun="Skipping what "))
+        self.assertIn("Skipping text that the run has already trained on", self.stopped("skipping", begun="Skipping text "))
 
     def test_a_bad_line_ends_the_run_and_loses_nothing(self):
         log = self.train("-t", "-", "--tsv", "--stream", "60", "-m", "bad", text="".join(self.lines[:90]) + "bad\n",
@@ -161,7 +161,7 @@ class Stream(InFolder):
                     self.assertEqual(log.count("error:"), 1, log)
                     self.assertIn(message, log)
                     log = self.train(*mended, "-m", model, *options[:-2], *processes, text=whole)
-                    self.assertIn("Skipping what the run has had of the text: 2 parts of 50 lines", log)
+                    self.assertIn("Skipping text that the run has already trained on: 2 parts of 50 lines", log)
                     self.assertEqual(self.model(model), self.model(f"{name} straight"))
 
     def test_needs_a_vocabulary(self):

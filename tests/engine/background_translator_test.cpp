@@ -233,7 +233,7 @@ TEST_F(BackgroundTranslatorTest, AnswersWhereverItsThreadRunsOutOfMemory) {
 
 TEST_F(BackgroundTranslatorTest, SaysThatTheSystemStartsNoMoreThreads) {
   const NoThreads none;
-  EXPECT_THAT([&] { load(); }, ThrowsMessage<Error>(HasSubstr("the system starts no more threads")));
+  EXPECT_THAT([&] { load(); }, ThrowsMessage<Error>(HasSubstr("the system cannot start more threads")));
 }
 
 TEST_F(BackgroundTranslatorTest, RefusesSenselessOptionsAtOnce) {

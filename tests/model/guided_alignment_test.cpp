@@ -180,7 +180,7 @@ TEST(GuidedAlignmentConfig, IsForCrossAttention) {
   EXPECT_THAT(message(), HasSubstr("contradicts --attention-local-center predictive"));
   config = small();
   config.type = ModelType::decoder_only;
-  EXPECT_THAT(message(), HasSubstr("which --type decoder-only has not"));
+  EXPECT_THAT(message(), HasSubstr("which --type decoder-only does not have"));
 }
 
 TEST(GuidedAlignmentConfig, NamesALayerThatThereIs) {

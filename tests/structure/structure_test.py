@@ -8,14 +8,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# A room includes itself and those before it; vocab includes base alone.
-ROOMS = ("base tensor backend comm autodiff ops vocab nn model optim text data metrics io interop explain align decode score runlog pages "
+# A folder includes itself and those before it; vocab includes base alone.
+FOLDERS = ("base tensor backend comm autodiff ops vocab nn model optim text data metrics io interop explain align decode score runlog pages "
          "train options engine capi serve bindings cli").split()
-ALLOWED = {room: set(ROOMS[: i + 1]) for i, room in enumerate(ROOMS)} | {"vocab": {"base", "vocab"}}
+ALLOWED = {folder: set(FOLDERS[: i + 1]) for i, folder in enumerate(FOLDERS)} | {"vocab": {"base", "vocab"}}
 # Public headers (include/dragoman) belong to the engine, but for these. They include each other alone.
-PUBLIC_ROOMS = {"dragoman/error.h": "base", "dragoman/log_sink.h": "base", "dragoman/evaluate.h": "metrics",
-                "dragoman/search_rule.h": "model", "dragoman/search_options.h": "decode", "dragoman/dragoman.h": "capi",
-                "dragoman/run_event.h": "runlog", "dragoman/run_control.h": "train", "dragoman/named_option.h": "options"}
+PUBLIC_FOLDERS = {"dragoman/error.h": "base", "dragoman/log_sink.h": "base", "dragoman/evaluate.h": "metrics",
+                  "dragoman/search_rule.h": "model", "dragoman/search_options.h": "decode", "dragoman/dragoman.h": "capi",
+                  "dragoman/run_event.h": "runlog", "dragoman/run_control.h": "train", "dragoman/named_option.h": "options"}
 
 SOURCE_FOLDERS = ("include", "src", "vocab", "bindings", "cli", "tests")
 FILE_LINES, FUNCTION_LINES, KERNEL_LINES = 400, 60, 120
@@ -28,11 +28,11 @@ CLASS = re.compile(r"(?:struct|class|enum class)(?: alignas\(.*\))? (\w+)(?: fin
 NOT_FUNCTIONS = re.compile(r"(namespace|class|struct|enum|union|extern)\b")
 
 
-def room_of(path):
-    """src/nn/linear.h -> nn, vocab/encode.h -> vocab, None outside the rooms."""
+def folder_of(path):
+    """src/nn/linear.h -> nn, vocab/encode.h -> vocab, None outside the folders."""
     parts = path.split("/")
-    room = parts[1] if parts[0] == "src" else parts[0]
-    return room if room in ROOMS else None
+    folder = parts[1] if parts[0] == "src" else parts[0]
+    return folder if folder in FOLDERS else None
 
 
 def bad_includes(path, text):
@@ -43,14 +43,14 @@ def bad_includes(path, text):
         target = included[1].split("/")[0]
         if path.startswith("include/") and target != "dragoman":
             yield f'{path}:{number}: a public header may not include "{included[1]}"'
-        if not room_of(path):
+        if not folder_of(path):
             continue
         if target == "dragoman":
-            target = PUBLIC_ROOMS.get(included[1], "engine")
-        if target not in ROOMS:
+            target = PUBLIC_FOLDERS.get(included[1], "engine")
+        if target not in FOLDERS:
             yield f'{path}:{number}: "{included[1]}" is not written from src/ or the root'
-        elif target not in ALLOWED[room_of(path)]:
-            yield f'{path}:{number}: {room_of(path)} may not include "{included[1]}"'
+        elif target not in ALLOWED[folder_of(path)]:
+            yield f'{path}:{number}: {folder_of(path)} may not include "{included[1]}"'
 
 
 def functions(text, indent):
@@ -167,7 +167,7 @@ class Tree(unittest.TestCase):
         broken = [message for path, text in sources() for message in rule(path, text)]
         self.assertEqual(broken, [], "\n" + "\n".join(broken))
 
-    def test_rooms_include_only_rooms_before_them(self):
+    def test_folders_include_only_folders_before_them(self):
         self.check(bad_includes)
 
     def test_files_and_functions_are_short(self):
@@ -201,13 +201,13 @@ class Tree(unittest.TestCase):
 
     def test_each_folder_of_the_tree_has_its_place_in_the_order(self):
         folders = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
-        self.assertEqual(folders - set(ROOMS), set())
+        self.assertEqual(folders - set(FOLDERS), set())
 
 
 class Rules(unittest.TestCase):
     """The rules themselves, on small examples."""
 
-    def test_an_include_of_a_later_room_is_found(self):
+    def test_an_include_of_a_later_folder_is_found(self):
         text = '#include <vector>\n#include "base/error.h"\n#include "train/trainer.h"\n#include "linear.h"\n'
         self.assertEqual(list(bad_includes("src/nn/linear.cpp", text)),
                          ['src/nn/linear.cpp:3: nn may not include "train/trainer.h"',
@@ -215,7 +215,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(len(list(bad_includes("vocab/encode.cpp", '#include "tensor/tensor.h"\n'))), 1)
         self.assertEqual(list(bad_includes("tests/nn/linear_test.cpp", '#include "train/trainer.h"\n')), [])
 
-    def test_public_headers_stand_alone_and_belong_to_rooms(self):
+    def test_public_headers_stand_alone_and_belong_to_folders(self):
         text = '#include "dragoman/error.h"\n#include "dragoman/engine.h"\n#include "base/error.h"\n'
         self.assertEqual(list(bad_includes("include/dragoman/a.h", text)),
                          ['include/dragoman/a.h:3: a public header may not include "base/error.h"'])

@@ -108,7 +108,7 @@ TEST(BestCheckpoints, OfAnotherValidationTextAreForgottenButNotRemoved) {
   const Progress after = run.train_until(6);
   EXPECT_THAT(after.kept_updates.at("chrf"), ElementsAre(Key(6)));
   EXPECT_THAT(run.files_of("chrf"), testing::IsSupersetOf(before));
-  EXPECT_THAT(run.log.text(), HasSubstr("not among the 2 best of this run by chrf"));
+  EXPECT_THAT(run.log.text(), HasSubstr("not among the 2 best checkpoints of this run by chrf"));
 }
 
 TEST(BestCheckpoints, ThatCannotBeWrittenCountUntilBetterOnesAre) {

@@ -241,12 +241,12 @@ TEST(NumberedCheckpoints, OfAnEarlierRunAreNamed) {
   run.setup.training.no_reload = true;
   run.train_until(4);
   EXPECT_THAT(run.log.text(),
-              HasSubstr("model.update6.safetensors and 1 more files of such names are not among the last 3 of this "
-                        "run: leave them out of an average of those, or remove them"));
+              HasSubstr("model.update6.safetensors and 1 more file like it are not among the last 3 checkpoints of "
+                        "this run: leave them out when you average those, or remove them"));
   run.log.clear();
   run.setup.training.no_reload = false;
   run.train_until(5);
-  EXPECT_THAT(run.log.text(), HasSubstr("model.update6.safetensors and 1 more files"));
+  EXPECT_THAT(run.log.text(), HasSubstr("model.update6.safetensors and 1 more file like it"));
 }
 
 TEST(NumberedCheckpoints, ThatCannotBeWrittenDoNotKeepTheStateFromBeingSaved) {

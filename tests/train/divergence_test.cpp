@@ -187,8 +187,11 @@ TEST(Divergence, IsRememberedUntilAnotherRateIsGiven) {
   run.log.listen({});
   run.log.clear();
   EXPECT_EQ(run.train_until(12).rollbacks, 1);
-  EXPECT_THAT(run.log.text(),
-              HasSubstr("--learn-rate is multiplied by 0.5 (1 rollback) so far; another one is used as it is"));
+  EXPECT_THAT(
+      run.log.text(),
+      HasSubstr(
+          "the learning rate is --learn-rate multiplied by 0.5 (1 rollback); a different --learn-rate would be used "
+          "unchanged"));
   run.log.clear();
   run.setup.optimizer.learn_rate = 0.004;
   EXPECT_EQ(run.train_until(14).rollbacks, 0);
@@ -215,7 +218,7 @@ TEST(Divergence, KeepsTheDecaysOfTheCheckpointOnly) {
   run.log.listen({});
   run.setup.training.rate_decay = 0;
   run.train_until(13);
-  EXPECT_THAT(run.log.text(), HasSubstr("--learn-rate is multiplied by 0.01562 (1 rollback, --lr-decay) so far"));
+  EXPECT_THAT(run.log.text(), HasSubstr("--learn-rate multiplied by 0.01562 (1 rollback, --lr-decay); a different"));
   run.setup.optimizer.learn_rate = 0.004;
   EXPECT_EQ(run.train_until(14).rate_factor(), 1);
   EXPECT_THAT(run.log.text(), HasSubstr("it is no longer multiplied by 0.01562 (1 rollback, --lr-decay)"));

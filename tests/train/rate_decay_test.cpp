@@ -133,8 +133,11 @@ TEST(RateDecay, IsRememberedUntilAnotherRateIsGiven) {
   run.setup.training.rate_decay = 0;
   run.log.clear();
   EXPECT_EQ(run.train_until(8).rate_factor(), 0.5);
-  EXPECT_THAT(run.log.text(),
-              HasSubstr("--learn-rate is multiplied by 0.5 (--lr-decay) so far; another one is used as it is"));
+  EXPECT_THAT(
+      run.log.text(),
+      HasSubstr(
+          "the learning rate is --learn-rate multiplied by 0.5 (--lr-decay); a different --learn-rate would be used "
+          "unchanged"));
   run.setup.optimizer.learn_rate = 0.004;
   EXPECT_EQ(run.train_until(9).rate_factor(), 1);
   EXPECT_THAT(run.log.text(),

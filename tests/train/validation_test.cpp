@@ -1,4 +1,4 @@
-#include "train/validate.h"
+#include "train/validation.h"
 
 #include <gmock/gmock.h>
 

@@ -5,8 +5,8 @@
 
 namespace dragoman {
 
-/// What limits the words of translations. A null member means no limit of this kind.
-struct Lexicons {
+/// What constrains the words of translations. A null member: no constraint of this kind.
+struct WordConstraints {
   const Shortlist* shortlist = nullptr;                     // the pieces that are allowed
   const Glossary* glossary = nullptr;                       // the phrases that must occur
   std::shared_ptr<const ForbiddenPhrases> avoid = nullptr;  // the phrases that must not occur
