@@ -49,6 +49,7 @@ Table<ConvertCommandOptions> convert_table() {
                  .help = "compare log-probabilities and greedy translations of the lines of this file with those of "
                          "the program that the model comes from, and print lines that differ; needs pymarian, "
                          "transformers or ctranslate2 for python3"},
+                cpu_threads_flag<O>(run),
                 quiet_flag<O>(run)},
       .check = [](O& o, const Given&, Findings& findings) {
         check_vocabs(o, findings);
@@ -57,7 +58,7 @@ Table<ConvertCommandOptions> convert_table() {
                         name_of(o.format));
       }};
   auto open = open_flags<O>(files);
-  table.flags.insert(table.flags.end() - 1, open.begin(), open.end());
+  table.flags.insert(table.flags.end() - 2, open.begin(), open.end());
   return table;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/data_options.h"
 #include "cli/survey_page.h"
 #include "data/parallel_text.h"
+#include "options/shared_flags.h"
 
 namespace dragoman {
 namespace {
@@ -60,7 +61,8 @@ Table<DataCommandOptions> data_table() {
                      .field = &O::given_pieces,
                      .group = group,
                      .help = "the text is already split into pieces, separated by spaces"},
-                    {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"}},
+                    {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"},
+                    cpu_threads_flag<O>(group)},
           .check = check_data_command};
 }
 

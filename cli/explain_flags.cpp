@@ -52,8 +52,6 @@ std::vector<Flag<O>> file_flags() {
   };
 }
 
-std::vector<Flag<O>> open_flags_of_explain() { return open_flags<O>("Files"); }
-
 std::vector<Flag<O>> choice_flags() {
   static constexpr auto group = "What is shown";
   return {
@@ -116,8 +114,6 @@ std::vector<Flag<O>> run_flags() {
        .group = group,
        .help = "hypotheses per sentence when translating --input",
        .range = {1, 1024}},
-      cpu_threads_flag<O>(group),
-      quiet_flag<O>(group),
   };
 }
 
@@ -157,16 +153,13 @@ void check(O& o, const Given& given, Findings& findings) {
 }  // namespace
 
 Table<ExplainCommandOptions> explain_table() {
-  Table<ExplainCommandOptions> table{
-      .about = {.name = "explain",
-                .summary = "show what a model attends to",
-                .usage = "-m MODEL [-o page.html] [OPTION...] < TEXT",
-                .text = "Translates lines, or reads pairs of lines, and shows the model's attention in each: every "
-                        "layer and head as a web page or JSON, or shades in the terminal."},
-      .check = check};
-  for (auto part : {file_flags, open_flags_of_explain, choice_flags, run_flags})
-    for (auto& flag : part()) table.flags.push_back(std::move(flag));
-  return table;
+  return {.about = {.name = "explain",
+                    .summary = "show what a model attends to",
+                    .usage = "-m MODEL [-o page.html] [OPTION...] < TEXT",
+                    .text = "Translates lines, or reads pairs of lines, and shows the model's attention in each: every "
+                            "layer and head as a web page or JSON, or shades in the terminal."},
+          .flags = joined(file_flags(), open_flags<O>("Files"), choice_flags(), run_flags(), machine_flags<O>("Run")),
+          .check = check};
 }
 
 }  // namespace dragoman

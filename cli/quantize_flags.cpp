@@ -31,10 +31,8 @@ std::vector<Flag<O>> file_flags() {
   };
 }
 
-std::vector<Flag<O>> open_flags_of_quantize() { return open_flags<O>("Files"); }
-
 std::vector<Flag<O>> quality_flags() {
-  static constexpr auto group = "Quality", run = "Run";
+  static constexpr auto group = "Quality";
   return {
       {.name = "valid-sets",
        .field = &O::valid_sets,
@@ -60,8 +58,6 @@ std::vector<Flag<O>> quality_flags() {
        .group = group,
        .help = "tokenizer for BLEU: 13a is WMT's, zh its one for Chinese, none is for text that is already tokenised",
        .choices = tokenizers_without_model},
-      cpu_threads_flag<O>(run),
-      quiet_flag<O>(run),
   };
 }
 
@@ -78,16 +74,14 @@ void check(O& o, const Given& given, Findings& findings) {
 }  // namespace
 
 Table<O> quantize_table() {
-  Table<O> table{
+  return {
       .about = {.name = "quantize",
                 .summary = "write a model with 8-bit weights",
                 .usage = "-m MODEL -o OUT [--valid-sets SOURCE TARGET [--gate X]]",
                 .text = "Writes the model with 8-bit matrices, about a quarter of the size. translate then computes in "
                         "int8 by default, with the same result as --precision int8 and the float32 file."},
+      .flags = joined(file_flags(), open_flags<O>("Files"), quality_flags(), machine_flags<O>("Run")),
       .check = check};
-  for (auto part : {file_flags, open_flags_of_quantize, quality_flags})
-    for (auto& flag : part()) table.flags.push_back(std::move(flag));
-  return table;
 }
 
 }  // namespace dragoman

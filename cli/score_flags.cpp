@@ -1,19 +1,20 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "cli/average_options.h"
 #include "cli/commands.h"
 #include "cli/open_flags.h"
 #include "cli/score_options.h"
 #include "data/parallel_text.h"
-#include "dragoman/average.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
 
 namespace dragoman {
 namespace {
 
-std::vector<Flag<ScoreCommandOptions>> file_flags() {
-  using O = ScoreCommandOptions;
+using O = ScoreCommandOptions;
+
+std::vector<Flag<O>> file_flags() {
   static constexpr auto group = "Files";
   return {
       {.name = "model",
@@ -58,8 +59,7 @@ std::vector<Flag<ScoreCommandOptions>> file_flags() {
   };
 }
 
-std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
-  using O = ScoreCommandOptions;
+std::vector<Flag<O>> scoring_flags() {
   static constexpr auto group = "Scoring";
   static constexpr auto run = "Run";
   return {
@@ -108,22 +108,10 @@ std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
        .group = run,
        .help = "stop with an error at a pair with more than N pieces on a side",
        .range = {1, 1'000'000}},
-      cpu_threads_flag<O>(run),
-      processes_flag<O>(run),
-      comm_timeout_flag<O>(run),
-      shared_devices_flag<O>(run),
-      fast_math_flag<O>(run),
-      {.name = "profile",
-       .field = &O::profile,
-       .group = run,
-       .help = "at the end, print the time spent in each kernel to stderr"},
-      quiet_flag<O>(run),
   };
 }
 
-std::vector<Flag<ScoreCommandOptions>> open_flags_of_score() { return open_flags<ScoreCommandOptions>("Files"); }
-
-void check(ScoreCommandOptions& o, const Given& given, Findings& findings) {
+void check(O& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = backend_names(o.devices, o.fast_math); });
   if (o.tsv) {
     findings.expect(o.train_sets.size() == 1, "--train-sets takes one file with --tsv, found {}: {}",
@@ -154,8 +142,8 @@ void check(ScoreCommandOptions& o, const Given& given, Findings& findings) {
 
 }  // namespace
 
-Table<ScoreCommandOptions> score_table() {
-  Table<ScoreCommandOptions> table{
+Table<O> score_table() {
+  return {
       .about = {.name = "score",
                 .summary = "print the log-probability of translations",
                 .usage = "-m MODEL -t SOURCE TARGET [OPTION...]",
@@ -163,14 +151,12 @@ Table<ScoreCommandOptions> score_table() {
                     "Prints the log-probability (base e) that the model assigns to each "
                     "target line given its source line, one number per line. Weights of 8 bits are scored in float32, "
                     "without rounding activations as translate does, so scores differ a little from its."},
+      .flags = joined(file_flags(), open_flags<O>("Files"), scoring_flags(), shared_work_flags<O>("Run")),
       .check = check};
-  for (auto part : {file_flags, open_flags_of_score, scoring_flags})
-    for (auto& flag : part()) table.flags.push_back(std::move(flag));
-  return table;
 }
 
-Table<AverageOptions> average_table() {
-  using O = AverageOptions;
+Table<AverageCommandOptions> average_table() {
+  using O = AverageCommandOptions;
   return {.about = {.name = "average",
                     .summary = "average the weights of several models",
                     .usage = "-o OUT MODEL...",
@@ -192,7 +178,9 @@ Table<AverageOptions> average_table() {
                      .help = "models to average",
                      .required = true,
                      .positional = true},
-                    vocabs_flag<O>("Files")},
+                    vocabs_flag<O>("Files"),
+                    cpu_threads_flag<O>("Run"),
+                    quiet_flag<O>("Run")},
           .check = [](O& o, const Given&, Findings& findings) { check_vocabs(o, findings); }};
 }
 

@@ -120,8 +120,6 @@ std::vector<Flag<O>> file_flags() {
   };
 }
 
-std::vector<Flag<O>> model_flags() { return open_flags<O>("Files"); }
-
 std::vector<Flag<O>> search_flags() {
   static constexpr auto group = "Search";
   return {
@@ -256,19 +254,11 @@ std::vector<Flag<O>> run_flags() {
        .group = group,
        .help = "maximum number of lines in memory: read ahead, or translated and waiting for earlier lines",
        .range = {1, 10'000'000}},
-      cpu_threads_flag<O>(group),
-      processes_flag<O>(group),
-      comm_timeout_flag<O>(group),
-      shared_devices_flag<O>(group),
-      fast_math_flag<O>(group),
-      {.name = "profile",
-       .field = &O::profile,
-       .group = group,
-       .help = "at the end, print the time spent in each kernel to stderr; this runs one search at a time, with all "
-               "threads"},
-      quiet_flag<O>(group),
   };
 }
+
+constexpr auto help_of_profile =
+    "at the end, print the time spent in each kernel to stderr; this runs one search at a time, with all threads";
 
 template <class T>
 T number_of(std::string_view option, const std::string& word, Bounds bounds) {
@@ -372,18 +362,16 @@ void check(O& o, const Given& given, Findings& findings) {
 }  // namespace
 
 Table<O> translate_table() {
-  Table<O> table{
-      .about = {.name = "translate",
-                .summary = "translate text, line by line",
-                .usage = "-m MODEL [OPTION...] < SOURCE > TARGET",
-                .text = "Translates every line of the input into a line of the output. Lines are written as "
-                        "soon as they are translated, even while the input stays open."},
-      .check = check,
-      .essentials = {"model", "input", "output", "n-best", "scores", "alignment", "beam-size", "normalize",
-                     "output-sampling", "precision", "shortlist", "mini-batch-words", "cpu-threads", "devices"}};
-  for (auto part : {file_flags, model_flags, search_flags, sampling_flags, run_flags})
-    for (auto& flag : part()) table.flags.push_back(std::move(flag));
-  return table;
+  return {.about = {.name = "translate",
+                    .summary = "translate text, line by line",
+                    .usage = "-m MODEL [OPTION...] < SOURCE > TARGET",
+                    .text = "Translates every line of the input into a line of the output. Lines are written as "
+                            "soon as they are translated, even while the input stays open."},
+          .flags = joined(file_flags(), open_flags<O>("Files"), search_flags(), sampling_flags(), run_flags(),
+                          shared_work_flags<O>("Run", help_of_profile)),
+          .check = check,
+          .essentials = {"model", "input", "output", "n-best", "scores", "alignment", "beam-size", "normalize",
+                         "output-sampling", "precision", "shortlist", "mini-batch-words", "cpu-threads", "devices"}};
 }
 
 }  // namespace dragoman
