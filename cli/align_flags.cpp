@@ -48,10 +48,7 @@ std::vector<Flag<O>> file_flags() {
        .value = "FILE",
        .group = group,
        .help = "write a shortlist for translate --shortlist"},
-      {.name = "no-spm-encode",
-       .field = &O::no_spm_encode,
-       .group = group,
-       .help = "the text is already split into pieces, separated by spaces"},
+      no_spm_encode_flag<O>(group),
   };
 }
 

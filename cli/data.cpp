@@ -57,10 +57,7 @@ Table<DataCommandOptions> data_table() {
                      .group = group,
                      .help = "count pieces in at most N randomly chosen pairs; 0: in all",
                      .range = {0, 1e12}},
-                    {.name = "no-spm-encode",
-                     .field = &O::given_pieces,
-                     .group = group,
-                     .help = "the text is already split into pieces, separated by spaces"},
+                    no_spm_encode_flag<O>(group),
                     {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"},
                     cpu_threads_flag<O>(group)},
           .check = check_data_command};

@@ -7,8 +7,8 @@
 #include "cli/commands.h"
 #include "cli/evaluate_options.h"
 #include "cli/inspect_options.h"
-#include "cli/open_flags.h"
 #include "options/flags.h"
+#include "options/shared_flags.h"
 
 namespace dragoman {
 namespace {

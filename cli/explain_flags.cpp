@@ -2,7 +2,6 @@
 
 #include "cli/commands.h"
 #include "cli/explain_options.h"
-#include "cli/open_flags.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
 
@@ -45,10 +44,7 @@ std::vector<Flag<O>> file_flags() {
        .help =
            "html: a self-contained web page; json: one object per line (docs/explain.md); text: shades for a terminal; "
            "auto: according to the extension of --output (.html, .json, .jsonl), else text (--positions: html)"},
-      {.name = "no-spm-encode",
-       .field = &O::no_spm_encode,
-       .group = group,
-       .help = "the text is already split into pieces, separated by spaces"},
+      no_spm_encode_flag<O>(group),
   };
 }
 
@@ -107,13 +103,7 @@ std::vector<Flag<O>> choice_flags() {
 std::vector<Flag<O>> run_flags() {
   static constexpr auto group = "Run";
   return {
-      {.name = "beam-size",
-       .letter = 'b',
-       .field = &O::beam_size,
-       .value = "N",
-       .group = group,
-       .help = "hypotheses per sentence when translating --input",
-       .range = {1, 1024}},
+      beam_size_flag<O>(group, "hypotheses per sentence when translating --input"),
   };
 }
 

@@ -18,8 +18,7 @@ inline std::span<const EnumName<ExplanationFormat>> enum_names(ExplanationFormat
 }
 
 struct ExplainCommandOptions : ExplainOptions, MachineOptions {
-  // model: empty, with `positions`: the sinusoids of the paper
-  bool positions = false;  // show position embeddings instead of attention
+  bool positions = false;  // show position embeddings instead of attention; without a model, the paper's sinusoids
   std::string output = "-";
   ExplanationFormat format = ExplanationFormat::automatic;
 };

@@ -1,6 +1,5 @@
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/open_flags.h"
 #include "cli/quantize_options.h"
 #include "metrics/tokenize.h"
 #include "options/flags.h"
@@ -45,13 +44,7 @@ std::vector<Flag<O>> quality_flags() {
        .group = group,
        .help = "write nothing if BLEU falls by more than X; 100: always write",
        .range = {0, 100}},
-      {.name = "beam-size",
-       .letter = 'b',
-       .field = &O::beam_size,
-       .value = "N",
-       .group = group,
-       .help = "hypotheses per sentence",
-       .range = {1, 1024}},
+      beam_size_flag<O>(group, "hypotheses per sentence"),
       {.name = "tokenize",
        .field = &O::tokenize,
        .value = "NAME",

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "cli/average_options.h"
 #include "cli/commands.h"
-#include "cli/open_flags.h"
 #include "cli/score_options.h"
 #include "data/parallel_text.h"
 #include "options/flags.h"
@@ -52,10 +51,7 @@ std::vector<Flag<O>> file_flags() {
        .value = "NAME",
        .group = group,
        .help = "name of the feature that --n-best adds"},
-      {.name = "no-spm-encode",
-       .field = &O::no_spm_encode,
-       .group = group,
-       .help = "the text is already split into pieces, separated by spaces"},
+      no_spm_encode_flag<O>(group),
   };
 }
 
@@ -81,15 +77,7 @@ std::vector<Flag<O>> scoring_flags() {
        .group = group,
        .help = "append ' ||| WordScores=' and the log-probability of each token to each score; in n-best lists, before "
                "the features"},
-      {.name = "alignment",
-       .field = &O::alignment,
-       .value = "hard|soft|X",
-       .group = group,
-       .help = "append ' ||| ' and the word alignment to each score (in n-best lists, before the features), as Marian "
-               "does; hard: for each target position j, the pair i-j with the best source position i; a number X: all "
-               "pairs with a weight above X; soft: all weights; </s> counts as a token (docs/explain.md); without a "
-               "value: hard",
-       .implicit = "hard"},
+      alignment_flag<O>(group),
       {.name = "mini-batch-words",
        .field = &O::mini_batch_words,
        .value = "N",

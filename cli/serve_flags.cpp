@@ -1,7 +1,6 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/devices.h"
-#include "cli/open_flags.h"
 #include "cli/serve_options.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
@@ -111,13 +110,7 @@ std::vector<Flag<O>> limit_flags() {
 std::vector<Flag<O>> search_flags() {
   static constexpr auto group = "Search";
   return {
-      {.name = "beam-size",
-       .letter = 'b',
-       .field = &O::beam_size,
-       .value = "N",
-       .group = group,
-       .help = "hypotheses per sentence, unless a request says otherwise; 1 is greedy search",
-       .range = {1, 1024}},
+      beam_size_flag<O>(group, "hypotheses per sentence, unless a request says otherwise; 1 is greedy search"),
       {.name = "normalize",
        .letter = 'n',
        .field = &O::normalize,

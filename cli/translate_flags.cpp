@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/open_flags.h"
 #include "cli/translate_options.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
@@ -64,10 +63,7 @@ std::vector<Flag<O>> file_flags() {
        .value = "FILE",
        .group = group,
        .help = "translations, one line per input line, in the same order; - is stdout"},
-      {.name = "no-spm-encode",
-       .field = &O::no_spm_encode,
-       .group = group,
-       .help = "the input is already split into pieces, separated by spaces"},
+      no_spm_encode_flag<O>(group),
       {.name = "force-decode",
        .field = &O::force_decode,
        .group = group,
@@ -105,14 +101,7 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::scores,
        .group = group,
        .help = "print the log-probability and a tab in front of each translation"},
-      {.name = "alignment",
-       .field = &O::alignment,
-       .value = "hard|soft|X",
-       .group = group,
-       .help = "append ' ||| ' and the word alignment to each translation, as Marian does; hard: for each target "
-               "position j, the pair i-j with the best source position i; a number X: all pairs with a weight above X; "
-               "soft: all weights; </s> counts as a token (docs/explain.md); without a value: hard",
-       .implicit = "hard"},
+      alignment_flag<O>(group),
       {.name = "word-scores",
        .field = &O::word_scores,
        .group = group,
@@ -123,13 +112,7 @@ std::vector<Flag<O>> file_flags() {
 std::vector<Flag<O>> search_flags() {
   static constexpr auto group = "Search";
   return {
-      {.name = "beam-size",
-       .letter = 'b',
-       .field = &O::beam_size,
-       .value = "N",
-       .group = group,
-       .help = "hypotheses per sentence; 1 is greedy search (Marian: 12)",
-       .range = {1, 1024}},
+      beam_size_flag<O>(group, "hypotheses per sentence; 1 is greedy search (Marian: 12)"),
       {.name = "normalize",
        .letter = 'n',
        .field = &O::normalize,

@@ -80,8 +80,6 @@ std::vector<Flag<O>> training_flags() {
        .field = &O::no_byte_fallback,
        .group = group,
        .help = "leave out the byte pieces; characters without a piece become <unk>"},
-      cpu_threads_flag<O>(group),
-      quiet_flag<O>(group),
   };
 }
 
@@ -135,7 +133,7 @@ Table<O> vocab_table() {
                     .text = "train learns a vocabulary from text, or lists the tokens of text if --model ends "
                             "in .yml, .json or .txt; encode splits lines into pieces, decode joins "
                             "pieces to lines, inspect describes a vocabulary."},
-          .flags = joined(file_flags(), training_flags(), encoding_flags()),
+          .flags = joined(file_flags(), training_flags(), machine_flags<O>("Training"), encoding_flags()),
           .check = check};
 }
 

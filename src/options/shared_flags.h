@@ -80,6 +80,40 @@ Flag<Options> fast_math_flag(std::string_view group) {
 
 /// Of commands that search translations.
 template <class Options>
+Flag<Options> beam_size_flag(std::string_view group, std::string_view help) {
+  return {.name = "beam-size",
+          .letter = 'b',
+          .field = &Options::beam_size,
+          .value = "N",
+          .group = group,
+          .help = help,
+          .range = {1, 1024}};
+}
+
+template <class Options>
+Flag<Options> alignment_flag(std::string_view group) {
+  return {.name = "alignment",
+          .field = &Options::alignment,
+          .value = "hard|soft|X",
+          .group = group,
+          .help =
+              "append ' ||| ' and the word alignment to each translation or score (in n-best lists, before the "
+              "features), as Marian does; hard: for each target position j, the pair i-j with the best source position "
+              "i; a number X: all pairs with a weight above X; soft: all weights; </s> counts as a token "
+              "(docs/explain.md); without a value: hard",
+          .implicit = "hard"};
+}
+
+template <class Options>
+Flag<Options> no_spm_encode_flag(std::string_view group) {
+  return {.name = "no-spm-encode",
+          .field = &Options::no_spm_encode,
+          .group = group,
+          .help = "the text is already split into pieces, separated by spaces"};
+}
+
+/// Of commands that search translations.
+template <class Options>
 Flag<Options> tokens_in_flight_flag(std::string_view group) {
   return {.name = "mini-batch-words",
           .field = &Options::mini_batch_words,
@@ -145,6 +179,37 @@ Flag<Options> vocabulary_lines_flag(std::string_view group) {
               "learn a new vocabulary from N random lines of the text, if it has more; 0: from all lines (Marian: "
               "2000000)",
           .range = {0, 1e12}};
+}
+
+template <class Options>
+Flag<Options> vocabs_flag(std::string_view group) {
+  return {.name = "vocabs",
+          .letter = 'v',
+          .field = &Options::vocabs,
+          .value = "SOURCE TARGET",
+          .group = group,
+          .help = "vocabularies of another program's model, if no file next to it names them"};
+}
+
+/// Options that a model of another program may need, for commands that open such models.
+template <class Options>
+std::vector<Flag<Options>> open_flags(std::string_view group) {
+  return {vocabs_flag<Options>(group),
+          {.name = "source-lang",
+           .field = &Options::source_lang,
+           .value = "LANG",
+           .group = group,
+           .help = "source language, for multilingual models, by the model's own name, such as eng_Latn, en or en_XX"},
+          {.name = "target-lang",
+           .field = &Options::target_lang,
+           .value = "LANG",
+           .group = group,
+           .help = "target language, for multilingual models"}};
+}
+
+template <class Options>
+void check_vocabs(const Options& o, Findings& findings) {
+  if (!o.vocabs.empty()) check_pair("vocabs", o.vocabs, findings);
 }
 
 /// The names of the backends for --devices and --fast-math: "cpu", or "cuda:1" for both "1" and "cuda:1". Error for an

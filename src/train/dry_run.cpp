@@ -119,7 +119,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
   sample.pairs = PairStore(false, sample.files.linked());
   run.corpus = survey_corpus(
       sample.files.texts, {vocabularies.source, vocabularies.target},
-      {.max_length = setup.data.max_length, .given_pieces = setup.data.no_spm_encode, .seed = setup.training.seed},
+      {.max_length = setup.data.max_length, .no_spm_encode = setup.data.no_spm_encode, .seed = setup.training.seed},
       &sample);
   require(sample.size() > 0, "{}: no sentence pair is left to train on", text_name(sample.files.texts));
   const KernelChunks chunks(chunks_of_run(setup.training));

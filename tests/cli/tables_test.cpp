@@ -190,7 +190,7 @@ TYPED_TEST(EveryTable, TakesTheOptionsOfTheMachineFromTheStructThatHasThem) {
 TYPED_TEST(EveryTable, LetsProcessesDifferInWhatDoesNotChangeTheirResults) {
   static const std::set<std::string_view> names = {"cpu-threads", "devices", "tempdir", "profile", "quiet"};
   for (const Option& row : this->rows)
-    EXPECT_EQ(row.per_process, names.contains(row.name) && !std::same_as<TypeParam, InspectOptions>) << row.name;
+    EXPECT_EQ(row.per_process, (names.contains(row.name) && !std::same_as<TypeParam, InspectOptions>)) << row.name;
 }
 
 TYPED_TEST(EveryTable, HasAtMostOneListOfWordsWithoutNames) {
