@@ -117,7 +117,8 @@ TEST_F(TrainTest, RefusesOptionsOfTheEngineAndFilesThatItWouldOverwrite) {
   for (const char* option : {"quiet", "fast-math", "profile", "dry-run"}) {
     NamedOptions given = options("m", "2u");
     given.push_back({option, {}});
-    EXPECT_THAT([&] { train(engine, given); }, ThrowsMessage<Error>(fmt::format("train() has no option --{}", option)));
+    EXPECT_THAT([&] { train(engine, given); },
+                ThrowsMessage<Error>(HasSubstr(fmt::format("train() has no option --{}", option))));
   }
   NamedOptions corpus = options("m", "2u");
   corpus.push_back({"log", {toy.setup.data.train_sets[0]}});
