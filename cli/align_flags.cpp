@@ -48,10 +48,7 @@ std::vector<Flag<O>> file_flags() {
        .value = "FILE",
        .group = group,
        .help = "write a shortlist for translate --shortlist"},
-      {.name = "no-spm-encode",
-       .field = &O::no_spm_encode,
-       .group = group,
-       .help = "the text is already split into pieces, separated by spaces"},
+      no_spm_encode_flag<O>(group),
   };
 }
 
@@ -104,7 +101,6 @@ std::vector<Flag<O>> learning_flags() {
 
 std::vector<Flag<O>> shortlist_flags() {
   static constexpr auto group = "Shortlist";
-  static constexpr auto run = "Run";
   return {
       {.name = "first",
        .field = &O::first,
@@ -118,8 +114,6 @@ std::vector<Flag<O>> shortlist_flags() {
        .group = group,
        .help = "allow the N most probable translations of each source piece",
        .range = {1, 1'000'000}},
-      cpu_threads_flag<O>(run),
-      quiet_flag<O>(run),
   };
 }
 
@@ -150,16 +144,14 @@ void check(O& o, const Given& given, Findings& findings) {
 }  // namespace
 
 Table<O> align_table() {
-  Table<O> table{
+  return {
       .about = {.name = "align",
                 .summary = "learn word alignments, and make shortlists from them",
                 .usage = "-t SOURCE TARGET -v VOCAB VOCAB [OPTION...]",
                 .text = "Learns word alignments from parallel text like fast_align (Dyer et al. 2013), then prints the "
                         "links of each pair or writes a shortlist that makes translation faster."},
+      .flags = joined(file_flags(), learning_flags(), shortlist_flags(), machine_flags<O>("Run")),
       .check = check};
-  for (auto part : {file_flags, learning_flags, shortlist_flags})
-    for (auto& flag : part()) table.flags.push_back(std::move(flag));
-  return table;
 }
 
 }  // namespace dragoman

@@ -1,11 +1,9 @@
 #pragma once
 #include "align/options.h"
+#include "options/machine_options.h"
 
 namespace dragoman {
 
-struct AlignCommandOptions : AlignOptions {
-  int cpu_threads = 0;  // 0: one per core
-  bool quiet = false;
-};
+struct AlignCommandOptions : AlignOptions, MachineOptions {};
 
 }  // namespace dragoman

@@ -1,13 +1,12 @@
-#include "dragoman/average.h"
-
+#include "cli/average_options.h"
 #include "cli/commands.h"
-#include "cli/open_flags.h"
 #include "options/flags.h"
+#include "options/shared_flags.h"
 
 namespace dragoman {
 
-Table<AverageOptions> average_table() {
-  using O = AverageOptions;
+Table<AverageCommandOptions> average_table() {
+  using O = AverageCommandOptions;
   return {.about = {.name = "average",
                     .summary = "average the weights of several models",
                     .usage = "-o OUT MODEL...",
@@ -29,11 +28,13 @@ Table<AverageOptions> average_table() {
                      .help = "models to average",
                      .required = true,
                      .positional = true},
-                    vocabs_flag<O>("Files")},
+                    vocabs_flag<O>("Files"),
+                    cpu_threads_flag<O>("Run"),
+                    quiet_flag<O>("Run")},
           .check = [](O& o, const Given&, Findings& findings) { check_vocabs(o, findings); }};
 }
 
-int average_command(Engine& engine, const AverageOptions& options) {
+int average_command(Engine& engine, const AverageCommandOptions& options) {
   average_models(engine, options);
   return 0;
 }

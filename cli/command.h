@@ -12,7 +12,9 @@
 #include "dragoman/engine.h"
 #include "options/fill.h"
 #include "options/flags.h"
+#include "options/machine_options.h"
 #include "options/overwriting.h"
+#include "options/train_options.h"
 
 namespace dragoman {
 
@@ -105,13 +107,12 @@ Command make_command(Table<Options> given_table, int (*body)(Engine&, const Opti
     EngineOptions machine;
     bool quiet = false;
     ProcessOptions processes;
-    if constexpr (requires { options.devices[0].c_str(); }) machine.device = options.devices[0];
-    if constexpr (requires { options.cpu_threads; }) machine.threads = options.cpu_threads;
-    if constexpr (requires { options.quiet; }) quiet = options.quiet;
-    if constexpr (requires { options.processes; })
+    if constexpr (std::derived_from<Options, MachineOptions>)
+      machine.threads = options.cpu_threads, quiet = options.quiet;
+    if constexpr (std::derived_from<Options, DeviceOptions>) machine.device = options.devices[0];
+    if constexpr (std::derived_from<Options, SharedWorkOptions>)
       processes = {true, options.processes, options.devices, options.comm_timeout};
-    if constexpr (requires { options.save_freq; }) processes.resumes = true;
-    if constexpr (requires { options.log; }) processes.log = options.log;
+    if constexpr (std::same_as<Options, TrainOptions>) processes.resumes = true, processes.log = options.log;
     machine.log = stderr_log(quiet);
     return run_on(std::move(machine), processes, bind_flags(table->flags, options),
                   [&](Engine& engine) { return body(engine, options); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/align_options.h"
+#include "cli/average_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/completion_options.h"

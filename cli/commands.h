@@ -6,8 +6,7 @@ template <class Options>
 struct Table;
 struct CommandFiles;
 
-/// The options of each subcommand are one struct: in cli/NAME_options.h, except those of train
-/// (options/train_options.h) and average (dragoman/average.h).
+/// The options of each subcommand are one struct, in cli/NAME_options.h or, for train, in options/train_options.h.
 struct TrainOptions;
 struct DataCommandOptions;
 struct PlotOptions;
@@ -16,7 +15,7 @@ struct ServeCommandOptions;
 struct ScoreCommandOptions;
 struct ExplainCommandOptions;
 struct AlignCommandOptions;
-struct AverageOptions;
+struct AverageCommandOptions;
 struct ConvertCommandOptions;
 struct QuantizeCommandOptions;
 struct VocabOptions;
@@ -34,7 +33,7 @@ Table<ServeCommandOptions> serve_table();
 Table<ScoreCommandOptions> score_table();
 Table<ExplainCommandOptions> explain_table();
 Table<AlignCommandOptions> align_table();
-Table<AverageOptions> average_table();
+Table<AverageCommandOptions> average_table();
 Table<ConvertCommandOptions> convert_table();
 Table<QuantizeCommandOptions> quantize_table();
 Table<VocabOptions> vocab_table();
@@ -68,7 +67,7 @@ int serve_command(Engine& engine, const ServeCommandOptions& options);
 int score_command(Engine& engine, const ScoreCommandOptions& options);
 int explain_command(Engine& engine, const ExplainCommandOptions& options);
 int align_command(Engine& engine, const AlignCommandOptions& options);
-int average_command(Engine& engine, const AverageOptions& options);
+int average_command(Engine& engine, const AverageCommandOptions& options);
 int convert_command(Engine& engine, const ConvertCommandOptions& options);
 int quantize_command(Engine& engine, const QuantizeCommandOptions& options);
 int vocab_command(Engine& engine, const VocabOptions& options);

@@ -2,7 +2,6 @@
 
 #include "cli/commands.h"
 #include "cli/convert_options.h"
-#include "cli/open_flags.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
 
@@ -10,7 +9,7 @@ namespace dragoman {
 
 Table<ConvertCommandOptions> convert_table() {
   using O = ConvertCommandOptions;
-  static constexpr auto files = "Files", run = "Run";
+  static constexpr auto files = "Files";
   Table<O> table = {
       .about =
           {.name = "convert",
@@ -48,16 +47,14 @@ Table<ConvertCommandOptions> convert_table() {
                  .group = files,
                  .help = "compare log-probabilities and greedy translations of the lines of this file with those of "
                          "the program that the model comes from, and print lines that differ; needs pymarian, "
-                         "transformers or ctranslate2 for python3"},
-                quiet_flag<O>(run)},
+                         "transformers or ctranslate2 for python3"}},
       .check = [](O& o, const Given&, Findings& findings) {
         check_vocabs(o, findings);
         findings.expect(o.verify.empty() || o.format == ModelFormat::dragoman,
                         "--verify compares a model of another program, --to {} writes one: give one of them",
                         name_of(o.format));
       }};
-  auto open = open_flags<O>(files);
-  table.flags.insert(table.flags.end() - 1, open.begin(), open.end());
+  table.flags = joined(std::move(table.flags), open_flags<O>(files), machine_flags<O>("Run"));
   return table;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include "base/enum_names.h"
 #include "dragoman/convert.h"
+#include "options/machine_options.h"
 
 namespace dragoman {
 
@@ -13,9 +14,8 @@ inline std::span<const EnumName<ModelFormat>> enum_names(ModelFormat) {
   return names;
 }
 
-struct ConvertCommandOptions : ConvertOptions {
+struct ConvertCommandOptions : ConvertOptions, MachineOptions {
   std::string verify;  // text to compare with the other program on; empty: none
-  bool quiet = false;
 };
 
 }  // namespace dragoman

@@ -4,6 +4,7 @@
 #include "cli/data_options.h"
 #include "cli/survey_page.h"
 #include "data/parallel_text.h"
+#include "options/shared_flags.h"
 
 namespace dragoman {
 namespace {
@@ -56,11 +57,9 @@ Table<DataCommandOptions> data_table() {
                      .group = group,
                      .help = "count pieces in at most N randomly chosen pairs; 0: in all",
                      .range = {0, 1e12}},
-                    {.name = "no-spm-encode",
-                     .field = &O::given_pieces,
-                     .group = group,
-                     .help = "the text is already split into pieces, separated by spaces"},
-                    {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"}},
+                    no_spm_encode_flag<O>(group),
+                    {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"},
+                    cpu_threads_flag<O>(group)},
           .check = check_data_command};
 }
 

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/evaluate_options.h"
 #include "options/flags.h"
+#include "options/shared_flags.h"
 
 namespace dragoman {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "cli/commands.h"
 #include "cli/explain_options.h"
-#include "cli/open_flags.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
 
@@ -45,14 +44,9 @@ std::vector<Flag<O>> file_flags() {
        .help =
            "html: a self-contained web page; json: one object per line (docs/explain.md); text: shades for a terminal; "
            "auto: according to the extension of --output (.html, .json, .jsonl), else text (--positions: html)"},
-      {.name = "no-spm-encode",
-       .field = &O::no_spm_encode,
-       .group = group,
-       .help = "the text is already split into pieces, separated by spaces"},
+      no_spm_encode_flag<O>(group),
   };
 }
-
-std::vector<Flag<O>> open_flags_of_explain() { return open_flags<O>("Files"); }
 
 std::vector<Flag<O>> choice_flags() {
   static constexpr auto group = "What is shown";
@@ -109,15 +103,7 @@ std::vector<Flag<O>> choice_flags() {
 std::vector<Flag<O>> run_flags() {
   static constexpr auto group = "Run";
   return {
-      {.name = "beam-size",
-       .letter = 'b',
-       .field = &O::beam_size,
-       .value = "N",
-       .group = group,
-       .help = "hypotheses per sentence when translating --input",
-       .range = {1, 1024}},
-      cpu_threads_flag<O>(group),
-      quiet_flag<O>(group),
+      beam_size_flag<O>(group, "hypotheses per sentence when translating --input"),
   };
 }
 
@@ -157,16 +143,13 @@ void check(O& o, const Given& given, Findings& findings) {
 }  // namespace
 
 Table<ExplainCommandOptions> explain_table() {
-  Table<ExplainCommandOptions> table{
-      .about = {.name = "explain",
-                .summary = "show what a model attends to",
-                .usage = "-m MODEL [-o page.html] [OPTION...] < TEXT",
-                .text = "Translates lines, or reads pairs of lines, and shows the model's attention in each: every "
-                        "layer and head as a web page or JSON, or shades in the terminal."},
-      .check = check};
-  for (auto part : {file_flags, open_flags_of_explain, choice_flags, run_flags})
-    for (auto& flag : part()) table.flags.push_back(std::move(flag));
-  return table;
+  return {.about = {.name = "explain",
+                    .summary = "show what a model attends to",
+                    .usage = "-m MODEL [-o page.html] [OPTION...] < TEXT",
+                    .text = "Translates lines, or reads pairs of lines, and shows the model's attention in each: every "
+                            "layer and head as a web page or JSON, or shades in the terminal."},
+          .flags = joined(file_flags(), open_flags<O>("Files"), choice_flags(), run_flags(), machine_flags<O>("Run")),
+          .check = check};
 }
 
 }  // namespace dragoman

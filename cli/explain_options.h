@@ -2,6 +2,7 @@
 #include <string>
 
 #include "engine/explain_options.h"
+#include "options/machine_options.h"
 
 namespace dragoman {
 
@@ -16,12 +17,10 @@ inline std::span<const EnumName<ExplanationFormat>> enum_names(ExplanationFormat
   return names;
 }
 
-struct ExplainCommandOptions : ExplainOptions {  // model: empty, with `positions`: the sinusoids of the paper
-  bool positions = false;                        // show position embeddings instead of attention
+struct ExplainCommandOptions : ExplainOptions, MachineOptions {
+  bool positions = false;  // show position embeddings instead of attention; without a model, the paper's sinusoids
   std::string output = "-";
   ExplanationFormat format = ExplanationFormat::automatic;
-  int cpu_threads = 0;  // 0: one per core
-  bool quiet = false;
 };
 
 }  // namespace dragoman

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/inspect_options.h"
-#include "cli/open_flags.h"
 #include "options/flags.h"
+#include "options/shared_flags.h"
 
 namespace dragoman {
 namespace {

@@ -1,6 +1,5 @@
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/open_flags.h"
 #include "cli/quantize_options.h"
 #include "metrics/tokenize.h"
 #include "options/flags.h"
@@ -31,10 +30,8 @@ std::vector<Flag<O>> file_flags() {
   };
 }
 
-std::vector<Flag<O>> open_flags_of_quantize() { return open_flags<O>("Files"); }
-
 std::vector<Flag<O>> quality_flags() {
-  static constexpr auto group = "Quality", run = "Run";
+  static constexpr auto group = "Quality";
   return {
       {.name = "valid-sets",
        .field = &O::valid_sets,
@@ -47,13 +44,7 @@ std::vector<Flag<O>> quality_flags() {
        .group = group,
        .help = "write nothing if BLEU falls by more than X; 100: always write",
        .range = {0, 100}},
-      {.name = "beam-size",
-       .letter = 'b',
-       .field = &O::beam_size,
-       .value = "N",
-       .group = group,
-       .help = "hypotheses per sentence",
-       .range = {1, 1024}},
+      beam_size_flag<O>(group, "hypotheses per sentence"),
       {.name = "tokenize",
        .field = &O::tokenize,
        .value = "NAME",
@@ -61,8 +52,6 @@ std::vector<Flag<O>> quality_flags() {
        .help =
            "tokenizer for BLEU: 13a: WMT's default; zh: WMT's for Chinese; none: for text that is already tokenised",
        .choices = tokenizers_without_model},
-      cpu_threads_flag<O>(run),
-      quiet_flag<O>(run),
   };
 }
 
@@ -79,16 +68,14 @@ void check(O& o, const Given& given, Findings& findings) {
 }  // namespace
 
 Table<O> quantize_table() {
-  Table<O> table{
+  return {
       .about = {.name = "quantize",
                 .summary = "write a model with 8-bit weights",
                 .usage = "-m MODEL -o OUT [--valid-sets SOURCE TARGET [--gate X]]",
                 .text = "Writes the model with 8-bit matrices, about a quarter of the size. translate then computes in "
                         "int8 by default, with the same result as --precision int8 and the float32 file."},
+      .flags = joined(file_flags(), open_flags<O>("Files"), quality_flags(), machine_flags<O>("Run")),
       .check = check};
-  for (auto part : {file_flags, open_flags_of_quantize, quality_flags})
-    for (auto& flag : part()) table.flags.push_back(std::move(flag));
-  return table;
 }
 
 }  // namespace dragoman

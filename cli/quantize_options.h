@@ -1,12 +1,10 @@
 #pragma once
 #include "dragoman/quantize.h"
 #include "metrics/tokenize.h"
+#include "options/machine_options.h"
 
 namespace dragoman {
 
-struct QuantizeCommandOptions : QuantizeOptions {
-  int cpu_threads = 0;  // 0: one per core
-  bool quiet = false;
-};
+struct QuantizeCommandOptions : QuantizeOptions, MachineOptions {};
 
 }  // namespace dragoman

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <future>
@@ -127,10 +126,9 @@ int end_with(const Communicator& ranks, const Error& error) {
 
 // Ranks of other versions may exchange other messages from here on, as do those without a heartbeat (--comm-timeout 0).
 void require_same_command(Communicator& ranks, const std::vector<Option>& options) {
-  static constexpr std::array of_machine = {"cpu-threads", "devices", "tempdir", "profile", "quiet"};
   std::vector<SharedFact> facts = {{"version of dragoman", dragoman_version()}};
   for (const Option& option : options)
-    if (std::ranges::find(of_machine, option.name) == of_machine.end())
+    if (!option.per_process)
       facts.push_back({fmt::format("--{}", option.name), fmt::format("{}", fmt::join(option.show(), " "))});
   require_same(ranks, facts);
 }

@@ -27,8 +27,8 @@ std::unique_ptr<Communicator> start_ranks(const ProcessOptions& options, EngineO
 bool is_superfluous(const ProcessOptions& options);
 
 /// Runs a command in one of these processes. Error on all ranks unless they run the same version with the same options,
-/// except those of a machine. Errors of rank 0 apply to all; those of another rank name it. All end when a rank has
-/// been silent for `comm_timeout` seconds; 0: never.
+/// except those that each may have its own value of. Errors of rank 0 apply to all; those of another rank name it. All
+/// end when a rank has been silent for `comm_timeout` seconds; 0: never.
 int run_as_rank(Communicator& ranks, const ProcessOptions& processes, const std::vector<Option>& options,
                 const std::function<int()>& command);
 

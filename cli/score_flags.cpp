@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "cli/average_options.h"
 #include "cli/commands.h"
-#include "cli/open_flags.h"
 #include "cli/score_options.h"
 #include "data/parallel_text.h"
 #include "options/flags.h"
@@ -11,8 +11,9 @@
 namespace dragoman {
 namespace {
 
-std::vector<Flag<ScoreCommandOptions>> file_flags() {
-  using O = ScoreCommandOptions;
+using O = ScoreCommandOptions;
+
+std::vector<Flag<O>> file_flags() {
   static constexpr auto group = "Files";
   return {
       {.name = "model",
@@ -50,15 +51,11 @@ std::vector<Flag<ScoreCommandOptions>> file_flags() {
        .value = "NAME",
        .group = group,
        .help = "name of the feature that --n-best adds"},
-      {.name = "no-spm-encode",
-       .field = &O::no_spm_encode,
-       .group = group,
-       .help = "the text is already split into pieces, separated by spaces"},
+      no_spm_encode_flag<O>(group),
   };
 }
 
-std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
-  using O = ScoreCommandOptions;
+std::vector<Flag<O>> scoring_flags() {
   static constexpr auto group = "Scoring";
   static constexpr auto run = "Run";
   return {
@@ -80,15 +77,7 @@ std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
        .group = group,
        .help = "append ' ||| WordScores=' and the log-probability of each token to each score; in n-best lists, before "
                "the features"},
-      {.name = "alignment",
-       .field = &O::alignment,
-       .value = "hard|soft|X",
-       .group = group,
-       .help = "append ' ||| ' and the word alignment to each score (in n-best lists, before the features), as Marian "
-               "does; hard: for each target position j, the pair i-j with the best source position i; a number X: all "
-               "pairs with a weight above X; soft: all weights; </s> counts as a token (docs/explain.md); without a "
-               "value: hard",
-       .implicit = "hard"},
+      alignment_flag<O>(group),
       {.name = "mini-batch-words",
        .field = &O::mini_batch_words,
        .value = "N",
@@ -107,22 +96,10 @@ std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
        .group = run,
        .help = "stop with an error at a pair with more than N pieces on a side",
        .range = {1, 1'000'000}},
-      cpu_threads_flag<O>(run),
-      processes_flag<O>(run),
-      comm_timeout_flag<O>(run),
-      shared_devices_flag<O>(run),
-      fast_math_flag<O>(run),
-      {.name = "profile",
-       .field = &O::profile,
-       .group = run,
-       .help = "at the end, print the time spent in each kernel to stderr"},
-      quiet_flag<O>(run),
   };
 }
 
-std::vector<Flag<ScoreCommandOptions>> open_flags_of_score() { return open_flags<ScoreCommandOptions>("Files"); }
-
-void check(ScoreCommandOptions& o, const Given& given, Findings& findings) {
+void check(O& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = backend_names(o.devices, o.fast_math); });
   if (o.tsv) {
     findings.expect(o.train_sets.size() == 1, "--train-sets takes one file with --tsv, found {}: {}",
@@ -153,8 +130,8 @@ void check(ScoreCommandOptions& o, const Given& given, Findings& findings) {
 
 }  // namespace
 
-Table<ScoreCommandOptions> score_table() {
-  Table<ScoreCommandOptions> table{
+Table<O> score_table() {
+  return {
       .about = {.name = "score",
                 .summary = "print the log-probability of translations",
                 .usage = "-m MODEL -t SOURCE TARGET [OPTION...]",
@@ -163,10 +140,8 @@ Table<ScoreCommandOptions> score_table() {
                     "target line given its source line, one number per line. Weights of 8 bits are scored in float32, "
                     "without the rounding of activations that translate applies, so scores differ slightly from those "
                     "of translate."},
+      .flags = joined(file_flags(), open_flags<O>("Files"), scoring_flags(), shared_work_flags<O>("Run")),
       .check = check};
-  for (auto part : {file_flags, open_flags_of_score, scoring_flags})
-    for (auto& flag : part()) table.flags.push_back(std::move(flag));
-  return table;
 }
 
 }  // namespace dragoman

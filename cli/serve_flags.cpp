@@ -1,7 +1,6 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/devices.h"
-#include "cli/open_flags.h"
 #include "cli/serve_options.h"
 #include "decode/search_fields.h"
 #include "options/flags.h"
@@ -61,8 +60,6 @@ std::vector<Flag<O>> server_flags() {
   };
 }
 
-std::vector<Flag<O>> model_flags() { return open_flags<O>("Server"); }
-
 std::vector<Flag<O>> limit_flags() {
   static constexpr auto group = "Limits";
   return {
@@ -114,13 +111,7 @@ std::vector<Flag<O>> limit_flags() {
 std::vector<Flag<O>> search_flags() {
   static constexpr auto group = "Search";
   return {
-      {.name = "beam-size",
-       .letter = 'b',
-       .field = &O::beam_size,
-       .value = "N",
-       .group = group,
-       .help = "hypotheses per sentence, unless a request says otherwise; 1 is greedy search",
-       .range = search_bounds("beam_size")},
+      beam_size_flag<O>(group, "hypotheses per sentence, unless a request says otherwise; 1 is greedy search"),
       {.name = "normalize",
        .letter = 'n',
        .field = &O::normalize,
@@ -168,10 +159,6 @@ std::vector<Flag<O>> run_flags() {
        .group = group,
        .help = "phrases that no translation contains, as in translate; for one model"},
       tokens_in_flight_flag<O>(group),
-      cpu_threads_flag<O>(group),
-      devices_flag<O>(group),
-      fast_math_flag<O>(group),
-      quiet_flag<O>(group),
   };
 }
 
@@ -191,17 +178,16 @@ void check(O& o, const Given&, Findings& findings) {
 }  // namespace
 
 Table<O> serve_table() {
-  Table<O> table{
+  return {
       .about = {.name = "serve",
                 .summary = "translate over HTTP, with a web page",
                 .usage = "-m [SOURCE-TARGET=]MODEL... [OPTION...]",
                 .text = "Serves translations over HTTP until SIGTERM or Ctrl-C, through LibreTranslate's API and its "
                         "own (docs/serve.md). The address that it prints opens a web page. SIGHUP reloads the models."},
+      .flags = joined(server_flags(), open_flags<O>("Server"), limit_flags(), search_flags(), run_flags(),
+                      device_flags<O>("Run")),
       .check = check,
       .essentials = {"model", "host", "port", "api-keys", "beam-size", "precision", "cpu-threads", "devices"}};
-  for (auto part : {server_flags, model_flags, limit_flags, search_flags, run_flags})
-    for (auto& flag : part()) table.flags.push_back(std::move(flag));
-  return table;
 }
 
 }  // namespace dragoman

@@ -22,6 +22,7 @@ int train_command(Engine& engine, const TrainOptions& given) {
   const RequestSignals requests(control);
   std::optional<StopSignals> stops;  // until training begins, a signal ends the process at once
   TrainOptions options = given;
+  options.progress_bar = !given.quiet;
   options.observer = [&](const RunMoment&, const RunEvent& event) {
     if (std::holds_alternative<RunStarted>(event)) stops.emplace(control);
   };

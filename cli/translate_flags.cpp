@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/open_flags.h"
 #include "cli/translate_options.h"
 #include "decode/search_fields.h"
 #include "options/flags.h"
@@ -65,10 +64,7 @@ std::vector<Flag<O>> file_flags() {
        .value = "FILE",
        .group = group,
        .help = "translations, one line per input line, in the same order; - is stdout"},
-      {.name = "no-spm-encode",
-       .field = &O::no_spm_encode,
-       .group = group,
-       .help = "the input is already split into pieces, separated by spaces"},
+      no_spm_encode_flag<O>(group),
       {.name = "force-decode",
        .field = &O::force_decode,
        .group = group,
@@ -106,14 +102,7 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::scores,
        .group = group,
        .help = "print the log-probability and a tab in front of each translation"},
-      {.name = "alignment",
-       .field = &O::alignment,
-       .value = "hard|soft|X",
-       .group = group,
-       .help = "append ' ||| ' and the word alignment to each translation, as Marian does; hard: for each target "
-               "position j, the pair i-j with the best source position i; a number X: all pairs with a weight above X; "
-               "soft: all weights; </s> counts as a token (docs/explain.md); without a value: hard",
-       .implicit = "hard"},
+      alignment_flag<O>(group),
       {.name = "word-scores",
        .field = &O::word_scores,
        .group = group,
@@ -121,18 +110,10 @@ std::vector<Flag<O>> file_flags() {
   };
 }
 
-std::vector<Flag<O>> model_flags() { return open_flags<O>("Files"); }
-
 std::vector<Flag<O>> search_flags() {
   static constexpr auto group = "Search";
   return {
-      {.name = "beam-size",
-       .letter = 'b',
-       .field = &O::beam_size,
-       .value = "N",
-       .group = group,
-       .help = "hypotheses per sentence; 1 is greedy search (Marian: 12)",
-       .range = search_bounds("beam_size")},
+      beam_size_flag<O>(group, "hypotheses per sentence; 1 is greedy search (Marian: 12)"),
       {.name = "normalize",
        .letter = 'n',
        .field = &O::normalize,
@@ -257,19 +238,11 @@ std::vector<Flag<O>> run_flags() {
        .group = group,
        .help = "maximum number of lines in memory: read ahead, or translated and waiting for earlier lines",
        .range = {1, 10'000'000}},
-      cpu_threads_flag<O>(group),
-      processes_flag<O>(group),
-      comm_timeout_flag<O>(group),
-      shared_devices_flag<O>(group),
-      fast_math_flag<O>(group),
-      {.name = "profile",
-       .field = &O::profile,
-       .group = group,
-       .help = "at the end, print the time spent in each kernel to stderr; this runs one search at a time, with all "
-               "threads"},
-      quiet_flag<O>(group),
   };
 }
+
+constexpr auto help_of_profile =
+    "at the end, print the time spent in each kernel to stderr; this runs one search at a time, with all threads";
 
 template <class T>
 T number_of(std::string_view option, const std::string& word, Bounds bounds) {
@@ -375,18 +348,16 @@ void check(O& o, const Given& given, Findings& findings) {
 }  // namespace
 
 Table<O> translate_table() {
-  Table<O> table{
-      .about = {.name = "translate",
-                .summary = "translate text, line by line",
-                .usage = "-m MODEL [OPTION...] < SOURCE > TARGET",
-                .text = "Translates every line of the input into a line of the output. Lines are written as "
-                        "soon as they are translated, even while the input stays open."},
-      .check = check,
-      .essentials = {"model", "input", "output", "n-best", "scores", "alignment", "beam-size", "normalize",
-                     "output-sampling", "precision", "shortlist", "mini-batch-words", "cpu-threads", "devices"}};
-  for (auto part : {file_flags, model_flags, search_flags, sampling_flags, run_flags})
-    for (auto& flag : part()) table.flags.push_back(std::move(flag));
-  return table;
+  return {.about = {.name = "translate",
+                    .summary = "translate text, line by line",
+                    .usage = "-m MODEL [OPTION...] < SOURCE > TARGET",
+                    .text = "Translates every line of the input into a line of the output. Lines are written as "
+                            "soon as they are translated, even while the input stays open."},
+          .flags = joined(file_flags(), open_flags<O>("Files"), search_flags(), sampling_flags(), run_flags(),
+                          shared_work_flags<O>("Run", help_of_profile)),
+          .check = check,
+          .essentials = {"model", "input", "output", "n-best", "scores", "alignment", "beam-size", "normalize",
+                         "output-sampling", "precision", "shortlist", "mini-batch-words", "cpu-threads", "devices"}};
 }
 
 }  // namespace dragoman

@@ -80,7 +80,6 @@ std::vector<Flag<O>> training_flags() {
        .field = &O::no_byte_fallback,
        .group = group,
        .help = "leave out the byte pieces; characters without a piece become <unk>"},
-      cpu_threads_flag<O>(group),
   };
 }
 
@@ -128,16 +127,14 @@ void check(O& o, const Given& given, Findings& findings) {
 }  // namespace
 
 Table<O> vocab_table() {
-  Table<O> table{.about = {.name = "vocab",
-                           .summary = "train and use SentencePiece vocabularies",
-                           .usage = "train|encode|decode|inspect -m FILE [OPTION...]",
-                           .text = "train learns a vocabulary from text, or lists the tokens of text if --model ends "
-                                   "in .yml, .json or .txt; encode splits lines into pieces, decode joins "
-                                   "pieces to lines, inspect describes a vocabulary."},
-                 .check = check};
-  for (auto part : {file_flags, training_flags, encoding_flags})
-    for (auto& flag : part()) table.flags.push_back(std::move(flag));
-  return table;
+  return {.about = {.name = "vocab",
+                    .summary = "train and use SentencePiece vocabularies",
+                    .usage = "train|encode|decode|inspect -m FILE [OPTION...]",
+                    .text = "train learns a vocabulary from text, or lists the tokens of text if --model ends "
+                            "in .yml, .json or .txt; encode splits lines into pieces, decode joins "
+                            "pieces to lines, inspect describes a vocabulary."},
+          .flags = joined(file_flags(), training_flags(), machine_flags<O>("Training"), encoding_flags()),
+          .check = check};
 }
 
 }  // namespace dragoman

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "options/machine_options.h"
 #include "vocab/options.h"
 
 namespace dragoman {
@@ -17,7 +18,7 @@ inline std::span<const EnumName<VocabAction>> enum_names(VocabAction) {
   return names;
 }
 
-struct VocabOptions {
+struct VocabOptions : MachineOptions {
   VocabAction action = VocabAction::inspect;
   std::string model;                // the SentencePiece file; written by train
   std::vector<std::string> inputs;  // train: text files; encode, decode: stdin when empty
@@ -32,7 +33,6 @@ struct VocabOptions {
   double alpha = 0;                            // encode: subword sampling; 0: the best segmentation
   uint64_t seed = 1;                           // of sampling and training
   bool ids = false;                            // encode, decode: ids instead of pieces
-  int cpu_threads = 0;                         // 0: one per core
 };
 
 }  // namespace dragoman

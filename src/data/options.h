@@ -46,11 +46,11 @@ struct DataOptions {
 
 /// What a survey of text counts.
 struct SurveyOptions {
-  int max_length = 256;       // pieces per side
-  bool crops = false;         // longer pairs are kept, cropped to that
-  int64_t sample = 100'000;   // pairs to encode, chosen at random when there are more; 0: all
-  bool given_pieces = false;  // lines are already pieces, split at blanks
-  uint64_t seed = 1;          // of the choice
+  int max_length = 256;        // pieces per side
+  bool crops = false;          // longer pairs are kept, cropped to that
+  int64_t sample = 100'000;    // pairs to encode, chosen at random when there are more; 0: all
+  bool no_spm_encode = false;  // lines are already pieces, split at blanks
+  uint64_t seed = 1;           // of the choice
 };
 
 }  // namespace dragoman

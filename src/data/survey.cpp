@@ -123,7 +123,7 @@ class Surveyor {
       for (int s : {0, 1}) {
         const Vocabulary& v = vocabularies_[s];
         const std::string& text = to_encode_[i].pair[s];
-        ids[i][s] = options_.given_pieces ? v.encode_given_pieces(text) : v.encode(text);
+        ids[i][s] = options_.no_spm_encode ? v.encode_given_pieces(text) : v.encode(text);
       }
     });
     for (size_t i = 0; i < ids.size(); ++i) count(to_encode_[i], ids[i]);

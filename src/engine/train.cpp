@@ -12,16 +12,12 @@
 namespace dragoman {
 namespace {
 
-constexpr std::string_view of_engine[] = {"devices", "fast-math", "cpu-threads", "quiet"};
-constexpr std::string_view of_command[] = {"profile", "dry-run", "processes", "comm-timeout"};
-
-void reject_engine_and_command_options(const Assignments& given, Findings& findings) {
-  for (const std::string_view option : of_engine)
-    if (given.contains(option))
-      findings.add(Error(fmt::format("train() has no option --{}", option), "set it in EngineOptions"));
-  for (const std::string_view option : of_command)
-    if (given.contains(option))
-      findings.add(Error(fmt::format("train() has no option --{}", option), "only the command line has it"));
+void reject_engine_and_command_options(const std::vector<Option>& options, const Assignments& given,
+                                       Findings& findings) {
+  for (const Option& option : options)
+    if (option.owner != Owner::work && given.contains(option.name))
+      findings.add(Error(fmt::format("train() has no option --{}", option.name),
+                         option.owner == Owner::engine ? "set it in EngineOptions" : "only the command line has it"));
 }
 
 // "cuda:0:tf32" is the device cuda:0 with fast math.
@@ -36,11 +32,10 @@ TrainOptions read(const NamedOptions& given, const Backend& backend) {
   const Table<TrainOptions> table = train_table();
   TrainOptions options;
   compute_on(backend, options);
-  options.quiet = true;  // no progress bar on the terminal of a program
   std::vector<Option> own = bind_flags(table.flags, options);
   Findings findings(table.about.name);
   Assignments assignments = read_named_options(given, own, findings);
-  reject_engine_and_command_options(assignments, findings);
+  reject_engine_and_command_options(own, assignments, findings);
   fill(table, assignments, options, own, {}, findings);
   findings.finish();
   return options;

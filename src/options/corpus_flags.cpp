@@ -161,10 +161,7 @@ std::vector<Flag<O>> vocabulary_flags() {
        .help = "sample segmentations during training (unigram: 0.1 is usual; bpe: dropout of merges), one number for "
                "both sides or one each; 0: off",
        .range = {0, 10}},
-      {.name = "no-spm-encode",
-       .field = &O::no_spm_encode,
-       .group = "Vocabulary",
-       .help = "the text is already split into pieces, separated by spaces"},
+      no_spm_encode_flag<O>("Vocabulary"),
   };
 }
 
@@ -221,7 +218,8 @@ std::vector<Flag<O>> batch_flags() {
        .field = &O::tempdir,
        .value = "FOLDER",
        .group = group,
-       .help = "folder of the temporary file; default: TMPDIR, else /tmp"},
+       .help = "folder of the temporary file; default: TMPDIR, else /tmp",
+       .per_process = true},
       {.name = "no-shuffle",
        .field = &O::no_shuffle,
        .group = group,

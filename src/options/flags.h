@@ -1,6 +1,7 @@
 #pragma once
 #include <concepts>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,10 @@ struct Field {
 /// else none; existing: those for which there is a file, since an argument of a script may be anything.
 enum class FileWords { as_value, first, existing };
 
+/// What takes an option: the work itself; the engine that it runs on, whose options programs set in EngineOptions; or
+/// the command, so that programs do not have it.
+enum class Owner { work, engine, command };
+
 /// A row: one option of a subcommand. The parser, --help, the YAML key, docs/options.md and "did you mean" are derived
 /// from it. Its default is the member's own.
 template <class Options>
@@ -55,6 +60,8 @@ struct Flag {
   bool positional = false;  // given without --name
   FileWords files = FileWords::as_value;
   std::string_view choices = "";  // those of the type that --help names; empty: all
+  Owner owner = Owner::work;
+  bool per_process = false;  // processes that share the work may have different values
 };
 
 /// A row bound to the struct that holds its value.
@@ -66,7 +73,8 @@ struct Option {
   std::string_view implicit, unit;
   bool required, positional;
   FileWords files;
-  bool list, boolean;
+  Owner owner;
+  bool per_process, list, boolean;
   std::string choices;
   std::function<void(const Strings&)> set;
   std::function<Strings()> show;
@@ -85,9 +93,9 @@ template <class Options>
 std::vector<Option> bind_flags(const std::vector<Flag<Options>>& flags, Options& options) {
   std::vector<Option> bound;
   for (const Flag<Options>& f : flags) {
-    Option o{f.name,       f.letter,        f.alias,         f.value,    f.group,      f.help,
-             f.range,      f.implicit,      f.unit,          f.required, f.positional, f.files,
-             f.field.list, f.field.boolean, f.field.choices, {},         {},           {}};
+    Option o{f.name,       f.letter,        f.alias,         f.value,      f.group, f.help,  f.range,
+             f.implicit,   f.unit,          f.required,      f.positional, f.files, f.owner, f.per_process,
+             f.field.list, f.field.boolean, f.field.choices, {},           {},      {}};
     if (!f.choices.empty()) o.choices = f.choices;
     o.set = [&f, &options](const Strings& words) { f.field.set(options, words, f.range); };
     o.show = [&f, &options] { return f.field.show(options); };
@@ -95,6 +103,13 @@ std::vector<Option> bind_flags(const std::vector<Flag<Options>>& flags, Options&
     bound.push_back(std::move(o));
   }
   return bound;
+}
+
+/// The rows of several groups, in order.
+template <class Options, class... More>
+std::vector<Flag<Options>> joined(std::vector<Flag<Options>> first, More... more) {
+  (first.insert(first.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end())), ...);
+  return first;
 }
 
 /// Which options the user gave, as opposed to those that kept their defaults.

@@ -20,16 +20,10 @@ namespace {
 // Options that set other options or are other names for them, and one of which the configuration has only the result.
 constexpr std::string_view not_of_config[] = {"task", "sentence-ends", "transformer-train-position-embeddings"};
 
-bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
-  return std::ranges::count(names, name) > 0;
-}
-
 std::vector<Flag<TrainOptions>> flags_of_model() {
-  std::vector<Flag<TrainOptions>> flags;
-  for (auto group : {model_flags, transformer_flags, position_flags, attention_flags, autoregression_flags,
-                     experts_flags, rnn_flags})
-    for (auto& flag : group())
-      if (!is_one_of(not_of_config, flag.name)) flags.push_back(std::move(flag));
+  auto flags = joined(model_flags(), transformer_flags(), position_flags(), attention_flags(), autoregression_flags(),
+                      experts_flags(), rnn_flags());
+  std::erase_if(flags, [](const auto& flag) { return std::ranges::count(not_of_config, flag.name) > 0; });
   return flags;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include "decode/search_fields.h"
 #include "options/flags.h"
 
 namespace dragoman {
@@ -12,7 +13,9 @@ Flag<Options> cpu_threads_flag(std::string_view group) {
           .value = "N",
           .group = group,
           .help = "number of threads; 0: one per core",
-          .range = {0, 1024}};
+          .range = {0, 1024},
+          .owner = Owner::engine,
+          .per_process = true};
 }
 
 template <class Options>
@@ -26,7 +29,8 @@ Flag<Options> processes_flag(std::string_view group) {
               "--cpu-threads "
               "threads, by default an equal "
               "share of the cores",
-          .range = {1, 1024}};
+          .range = {1, 1024},
+          .owner = Owner::command};
 }
 
 template <class Options>
@@ -37,7 +41,8 @@ Flag<Options> comm_timeout_flag(std::string_view group) {
       .value = "SECONDS",
       .group = group,
       .help = "with several processes, stop all of them if one sends no sign of life for this long; 0: wait forever",
-      .range = {0, 1e6}};
+      .range = {0, 1e6},
+      .owner = Owner::command};
 }
 
 template <class Options>
@@ -47,7 +52,9 @@ Flag<Options> devices_flag(std::string_view group) {
           .field = &Options::devices,
           .value = "DEVICE...",
           .group = group,
-          .help = "device to compute on: cpu, or the number of a GPU, counted from 0"};
+          .help = "device to compute on: cpu, or the number of a GPU, counted from 0",
+          .owner = Owner::engine,
+          .per_process = true};
 }
 
 /// The rows of a command that several processes can share.
@@ -58,7 +65,9 @@ Flag<Options> shared_devices_flag(std::string_view group) {
           .field = &Options::devices,
           .value = "DEVICE...",
           .group = group,
-          .help = "devices to compute on: cpu, or numbers of GPUs, from 0, each with a process (multi-GPU)"};
+          .help = "devices to compute on: cpu, or numbers of GPUs, from 0, each with a process (multi-GPU)",
+          .owner = Owner::engine,
+          .per_process = true};
 }
 
 template <class Options>
@@ -66,7 +75,42 @@ Flag<Options> fast_math_flag(std::string_view group) {
   return {.name = "fast-math",
           .field = &Options::fast_math,
           .group = group,
-          .help = "on a GPU, multiply float32 with 10 bits of mantissa (TF32) instead of 23: faster"};
+          .help = "on a GPU, multiply float32 with 10 bits of mantissa (TF32) instead of 23: faster",
+          .owner = Owner::engine};
+}
+
+/// Of commands that search translations.
+template <class Options>
+Flag<Options> beam_size_flag(std::string_view group, std::string_view help) {
+  return {.name = "beam-size",
+          .letter = 'b',
+          .field = &Options::beam_size,
+          .value = "N",
+          .group = group,
+          .help = help,
+          .range = search_bounds("beam_size")};
+}
+
+template <class Options>
+Flag<Options> alignment_flag(std::string_view group) {
+  return {.name = "alignment",
+          .field = &Options::alignment,
+          .value = "hard|soft|X",
+          .group = group,
+          .help =
+              "append ' ||| ' and the word alignment to each translation or score (in n-best lists, before the "
+              "features), as Marian does; hard: for each target position j, the pair i-j with the best source position "
+              "i; a number X: all pairs with a weight above X; soft: all weights; </s> counts as a token "
+              "(docs/explain.md); without a value: hard",
+          .implicit = "hard"};
+}
+
+template <class Options>
+Flag<Options> no_spm_encode_flag(std::string_view group) {
+  return {.name = "no-spm-encode",
+          .field = &Options::no_spm_encode,
+          .group = group,
+          .help = "the text is already split into pieces, separated by spaces"};
 }
 
 /// Of commands that search translations.
@@ -84,7 +128,46 @@ Flag<Options> tokens_in_flight_flag(std::string_view group) {
 
 template <class Options>
 Flag<Options> quiet_flag(std::string_view group) {
-  return {.name = "quiet", .field = &Options::quiet, .group = group, .help = "print only warnings and errors"};
+  return {.name = "quiet",
+          .field = &Options::quiet,
+          .group = group,
+          .help = "print only warnings and errors",
+          .owner = Owner::engine,
+          .per_process = true};
+}
+
+constexpr std::string_view usual_profile = "at the end, print the time spent in each kernel to stderr";
+
+template <class Options>
+Flag<Options> profile_flag(std::string_view group, std::string_view help) {
+  return {.name = "profile",
+          .field = &Options::profile,
+          .group = group,
+          .help = help,
+          .owner = Owner::command,
+          .per_process = true};
+}
+
+/// The rows of MachineOptions.
+template <class Options>
+std::vector<Flag<Options>> machine_flags(std::string_view group) {
+  return {cpu_threads_flag<Options>(group), quiet_flag<Options>(group)};
+}
+
+/// The rows of DeviceOptions.
+template <class Options>
+std::vector<Flag<Options>> device_flags(std::string_view group) {
+  return {cpu_threads_flag<Options>(group), devices_flag<Options>(group), fast_math_flag<Options>(group),
+          quiet_flag<Options>(group)};
+}
+
+/// The rows of SharedWorkOptions.
+template <class Options>
+std::vector<Flag<Options>> shared_work_flags(std::string_view group, std::string_view help_of_profile = usual_profile) {
+  return {cpu_threads_flag<Options>(group),  processes_flag<Options>(group),
+          comm_timeout_flag<Options>(group), shared_devices_flag<Options>(group),
+          fast_math_flag<Options>(group),    profile_flag<Options>(group, help_of_profile),
+          quiet_flag<Options>(group)};
 }
 
 template <class Options>
@@ -97,6 +180,37 @@ Flag<Options> vocabulary_lines_flag(std::string_view group) {
               "learn a new vocabulary from N random lines of the text, if it has more; 0: from all lines (Marian: "
               "2000000)",
           .range = {0, 1e12}};
+}
+
+template <class Options>
+Flag<Options> vocabs_flag(std::string_view group) {
+  return {.name = "vocabs",
+          .letter = 'v',
+          .field = &Options::vocabs,
+          .value = "SOURCE TARGET",
+          .group = group,
+          .help = "vocabularies of another program's model, if no file next to it names them"};
+}
+
+/// Options that a model of another program may need, for commands that open such models.
+template <class Options>
+std::vector<Flag<Options>> open_flags(std::string_view group) {
+  return {vocabs_flag<Options>(group),
+          {.name = "source-lang",
+           .field = &Options::source_lang,
+           .value = "LANG",
+           .group = group,
+           .help = "source language, for multilingual models, by the model's own name, such as eng_Latn, en or en_XX"},
+          {.name = "target-lang",
+           .field = &Options::target_lang,
+           .value = "LANG",
+           .group = group,
+           .help = "target language, for multilingual models"}};
+}
+
+template <class Options>
+void check_vocabs(const Options& o, Findings& findings) {
+  if (!o.vocabs.empty()) check_pair("vocabs", o.vocabs, findings);
 }
 
 /// The names of the backends for --devices and --fast-math: "cpu", or "cuda:1" for both "1" and "cuda:1". Error for an

@@ -5,6 +5,7 @@
 #include "data/options.h"
 #include "model/presets.h"
 #include "optim/options.h"
+#include "options/machine_options.h"
 #include "train/options.h"
 
 namespace dragoman {
@@ -30,7 +31,7 @@ inline std::span<const EnumName<DepthScaling>> enum_names(DepthScaling) {
 }
 
 /// The table's check converts the members for Marian's spellings to the inherited members.
-struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOptions {
+struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOptions, SharedWorkOptions {
   Task task = Task::none;
   std::string preprocess;           // "n": pre-norm, together with …
   std::string postprocess = "dan";  // … "da"
@@ -39,9 +40,6 @@ struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOption
   bool no_average_gates = false;
   DecoderCell dec_cell = DecoderCell::automatic;
   bool overwrite = false;
-  int processes = 1;
-  double comm_timeout = 60;  // seconds of silence after which a rank counts as lost; 0: never
-  bool profile = false;
   bool dry_run = false;                                      // check everything, report, write nothing
   std::vector<double> optimizer_params = {0.9, 0.98, 1e-9};  // beta1, beta2, epsilon
 };

@@ -24,7 +24,7 @@ class ObserverLog : public RunSink {
 }  // namespace
 
 RunLog::RunLog(const RunLogOptions& options, Unwritten& unwritten) : unwritten_(unwritten) {
-  sinks_.push_back({"", std::make_unique<TextLog>(options.quiet)});
+  sinks_.push_back({"", std::make_unique<TextLog>(options.progress_bar)});
   if (options.observer) sinks_.push_back({"", std::make_unique<ObserverLog>(options.observer)});
   if (!options.log_json.empty()) sinks_.push_back({"--log-json", std::make_unique<JsonLog>(options.log_json)});
   if (!options.tensorboard.empty())

@@ -107,7 +107,7 @@ std::string report_line(const RunMoment& now, const RunReport& r) {
   return line;
 }
 
-ProgressBar::ProgressBar(bool quiet) : shown_(!quiet && isatty(STDERR_FILENO) == 1) {}
+ProgressBar::ProgressBar(bool wanted) : shown_(wanted && isatty(STDERR_FILENO) == 1) {}
 
 void ProgressBar::draw(const RunMoment& now, const RunReport& r) {
   if (!shown_ || r.words_per_second <= 0 || now.seconds - last_ < 0.2) return;

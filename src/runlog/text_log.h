@@ -7,10 +7,10 @@
 namespace dragoman {
 
 /// "[######······] 42%  loss 3.214  12,345 words/s  ETA 0:12:34", redrawn in place on a terminal; nothing elsewhere,
-/// and nothing at all with --quiet.
+/// or unless wanted.
 class ProgressBar {
  public:
-  explicit ProgressBar(bool quiet);
+  explicit ProgressBar(bool wanted);
   ~ProgressBar() { clear(); }
   void draw(const RunMoment& now, const RunReport& so_far);
   void clear();  // before anything else is printed
@@ -23,7 +23,7 @@ class ProgressBar {
 /// Lines for people on stderr, with a progress bar below them on a terminal.
 class TextLog : public RunSink {
  public:
-  explicit TextLog(bool quiet) : bar_(quiet) {}
+  explicit TextLog(bool progress_bar) : bar_(progress_bar) {}
   void take(const RunMoment& now, const RunEvent& event) override;
   void tick(const RunMoment& now, const RunReport& so_far) override { bar_.draw(now, so_far); }
 

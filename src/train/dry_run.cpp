@@ -120,7 +120,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
   run.corpus = survey_corpus(sample.files.texts, {vocabularies.source, vocabularies.target},
                              {.max_length = setup.data.max_length,
                               .crops = setup.data.max_length_crop,
-                              .given_pieces = setup.data.no_spm_encode,
+                              .no_spm_encode = setup.data.no_spm_encode,
                               .seed = setup.training.seed},
                              &sample);
   require(sample.size() > 0, "{}: no sentence pair is left to train on", text_name(sample.files.texts));

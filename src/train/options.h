@@ -69,10 +69,7 @@ struct TrainingOptions : RunLogOptions, RateDecayOptions {
   int gradient_shards = 0;        // per update, a power of two; 0: as in the state, else one; with
                                   // several processes eight, or one per process if there are more
   uint64_t seed = 1;
-  std::vector<std::string> devices = {"cpu"};  // "cpu", or "cuda:0" and others
-  bool no_nccl = false;                        // with several GPUs, exchange data through host memory
-  bool fast_math = false;                      // on a GPU, compute float32 products in TF32
-  int cpu_threads = 0;                         // 0: one per core
+  bool no_nccl = false;  // with several GPUs, exchange data through host memory
   int valid_beam_size = 4;
   double valid_normalize = 1;                        // as SearchOptions::normalize
   Tokenizer valid_tokenize = Tokenizer::thirteen_a;  // for BLEU

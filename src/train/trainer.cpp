@@ -30,7 +30,7 @@ TrainingSetup with_files(TrainingSetup setup, const Communicator& ranks) {
 // Only rank 0 writes the log of the run.
 RunLogOptions logs_of(const TrainingSetup& setup, const Communicator& ranks) {
   RunLogOptions logs = setup.training;
-  if (ranks.rank() > 0) logs = {.quiet = true, .observer = setup.training.observer};
+  if (ranks.rank() > 0) logs = {.observer = setup.training.observer};
   return logs;
 }
 

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "cli/average_options.h"
 #include "cli/commands.h"
-#include "dragoman/average.h"
 #include "tests/engine.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
@@ -28,7 +28,7 @@ class AverageCommand : public testing::Test {
     return values_of<float>(ModelFile(path).tensors().get(tensor));
   }
 
-  void expect_error(const AverageOptions& options, const std::vector<std::string>& parts) {
+  void expect_error(const AverageCommandOptions& options, const std::vector<std::string>& parts) {
     try {
       average_command(engine, options);
       ADD_FAILURE() << "no error";

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/align_options.h"
+#include "cli/average_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/evaluate_options.h"
@@ -13,7 +14,6 @@
 #include "cli/score_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
-#include "dragoman/average.h"
 #include "options/train_table.h"
 #include "tensor/arena.h"
 
@@ -307,7 +307,7 @@ TEST(TranslateFlags, ListNBestUpToTheBeam) {
 }
 
 TEST(OtherFlags, TakeBareWords) {
-  AverageOptions average;
+  AverageCommandOptions average;
   parse(average_table(), {"--output", "o", "a", "b"}, average);
   EXPECT_THAT(average.models, ElementsAre("a", "b"));
   VocabOptions vocab;

@@ -129,6 +129,10 @@ class Way(InFolder):
         first, second, mean = (self.numbers(*f"score -m {name}.safetensors -t s t --summary".split())[0]
                                for name in ("m.update60", "m.update120", "mean"))
         self.assertLess(mean, max(first, second))
+        same = self.call(*"average -o same.safetensors m.update60.safetensors m.update120.safetensors --quiet".split(),
+                         "--cpu-threads", "3")
+        self.assertEqual((same.returncode, same.stderr), (0, ""))
+        self.assertEqual(*((self.folder / name).read_bytes() for name in ("mean.safetensors", "same.safetensors")))
         self.assertEqual(len(self.succeed(*"translate -m mean.safetensors".split(), text="the car\n").splitlines()), 1)
 
     def test_evaluate_judges_the_translations(self):

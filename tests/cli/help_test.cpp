@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/average_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/translate_options.h"
-#include "dragoman/average.h"
 #include "options/foreign.h"
 #include "options/train_table.h"
 

@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cli/average_options.h"
 #include "cli/commands.h"
 #include "cli/quantize_options.h"
 #include "cli/score_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
-#include "dragoman/average.h"
 #include "options/train_table.h"
 #include "tests/cli/marian_cases.h"
 #include "tests/cli/marian_training_cases.h"
@@ -228,7 +228,7 @@ TEST(MariansOptions, NameStdin) {
 }
 
 TEST(MariansOptions, AreNotIgnoredByCommandsThatMarianHasNot) {
-  EXPECT_EQ(Answer<AverageOptions>(average_table(), split("-o a b --workspace 9")).outcome(), refused);
+  EXPECT_EQ(Answer<AverageCommandOptions>(average_table(), split("-o a b --workspace 9")).outcome(), refused);
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/threads.h"
 #include "cli/align_options.h"
+#include "cli/average_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/completion_options.h"
@@ -21,7 +23,6 @@
 #include "cli/serve_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
-#include "dragoman/average.h"
 #include "engine/model_files.h"
 #include "options/train_table.h"
 
@@ -60,7 +61,7 @@ Table<ScoreCommandOptions> table_of() {
   return score_table();
 }
 template <>
-Table<AverageOptions> table_of() {
+Table<AverageCommandOptions> table_of() {
   return average_table();
 }
 template <>
@@ -108,7 +109,7 @@ class EveryTable : public testing::Test {
 
 using AllOptions = testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions,
                                   ServeCommandOptions, ScoreCommandOptions, ExplainCommandOptions, AlignCommandOptions,
-                                  AverageOptions, ConvertCommandOptions, QuantizeCommandOptions, VocabOptions,
+                                  AverageCommandOptions, ConvertCommandOptions, QuantizeCommandOptions, VocabOptions,
                                   DetectOptions, EvaluateCommandOptions, InspectOptions, CompletionOptions>;
 TYPED_TEST_SUITE(EveryTable, AllOptions);
 
@@ -173,6 +174,25 @@ TYPED_TEST(EveryTable, HasItsFilesComparedBeforeOneIsWritten) {
   }
 }
 
+// make_command() takes these options from the base structs.
+TYPED_TEST(EveryTable, TakesTheOptionsOfTheMachineFromTheStructThatHasThem) {
+  const auto has = [&](std::string_view name) {
+    const Option* row = find(this->rows, name);
+    return row && row->owner != Owner::work;
+  };
+  EXPECT_EQ(has("cpu-threads"), (std::derived_from<TypeParam, MachineOptions>));
+  for (const char* name : {"devices", "fast-math"})
+    EXPECT_EQ(has(name), (std::derived_from<TypeParam, DeviceOptions>)) << name;
+  for (const char* name : {"processes", "comm-timeout", "profile"})
+    EXPECT_EQ(has(name), (std::derived_from<TypeParam, SharedWorkOptions>)) << name;
+}
+
+TYPED_TEST(EveryTable, LetsProcessesDifferInWhatDoesNotChangeTheirResults) {
+  static const std::set<std::string_view> names = {"cpu-threads", "devices", "tempdir", "profile", "quiet"};
+  for (const Option& row : this->rows)
+    EXPECT_EQ(row.per_process, (names.contains(row.name) && !std::same_as<TypeParam, InspectOptions>)) << row.name;
+}
+
 TYPED_TEST(EveryTable, HasAtMostOneListOfWordsWithoutNames) {
   int lists = 0;
   for (const Option& row : this->rows)
@@ -187,6 +207,19 @@ TYPED_TEST(EveryTable, ShowsEveryOptionInItsHelpWithinNinetyColumns) {
   size_t from = 0;
   for (size_t end; (end = page.find('\n', from)) != page.npos; from = end + 1)
     EXPECT_LE(end - from, 90u) << page.substr(from, end - from);
+}
+
+template <class Options>
+int threads_of(Table<Options> table, const Strings& arguments) {
+  return make_command(
+             std::move(table), +[](Engine&, const Options&) { return thread_count(); })
+      .run(arguments);
+}
+
+TEST(CpuThreads, AreThoseOfTheEngineThatACommandRunsOn) {
+  EXPECT_EQ(threads_of(average_table(), {"-o", "new", "a", "--cpu-threads", "3"}), 3);
+  EXPECT_EQ(threads_of(data_table(), {"-t", "s", "t", "--cpu-threads", "3"}), 3);
+  EXPECT_EQ(threads_of(convert_table(), {"-i", "a", "-o", "new", "--cpu-threads", "3"}), 3);
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ TEST_F(LinkedCorpus, IsSampledWithItsLinks) {
   Corpus sample;
   sample.files = linked("1-0\n\n2-1\n");
   sample.pairs = PairStore(false, true);
-  survey_corpus(sample.files.texts, sample.files.vocabularies, {.given_pieces = true}, &sample);
+  survey_corpus(sample.files.texts, sample.files.vocabularies, {.no_spm_encode = true}, &sample);
   ASSERT_EQ(sample.size(), 2);
   EXPECT_EQ(sample.pairs[1].links, (Links{{2, 1}}));
 }

@@ -109,9 +109,17 @@ TEST_F(TrainTest, NamesAllThatIsWrongWithItsOptionsAsTheCommandDoes) {
 }
 
 TEST_F(TrainTest, RefusesOptionsOfTheEngineAndFilesThatItWouldOverwrite) {
-  NamedOptions threads = options("m", "2u");
-  threads.push_back({"cpu-threads", {"2"}});
-  EXPECT_THAT([&] { train(engine, threads); }, ThrowsMessage<Error>("train() has no option --cpu-threads"));
+  for (const char* option : {"cpu-threads", "devices", "processes", "comm-timeout"}) {
+    NamedOptions given = options("m", "2u");
+    given.push_back({option, {"2"}});
+    EXPECT_THAT([&] { train(engine, given); }, ThrowsMessage<Error>(fmt::format("train() has no option --{}", option)));
+  }
+  for (const char* option : {"quiet", "fast-math", "profile", "dry-run"}) {
+    NamedOptions given = options("m", "2u");
+    given.push_back({option, {}});
+    EXPECT_THAT([&] { train(engine, given); },
+                ThrowsMessage<Error>(HasSubstr(fmt::format("train() has no option --{}", option))));
+  }
   NamedOptions corpus = options("m", "2u");
   corpus.push_back({"log", {toy.setup.data.train_sets[0]}});
   const std::string before = read_file(toy.setup.data.train_sets[0]);

@@ -50,7 +50,7 @@ TEST(FailingWrites, OfRunLogsAreAnError) {
 // Whichever call fails: the run hears of it only at its end.
 TEST(FailingWrites, OfARunsLogsAreKeptForItsEnd) {
   const TemporaryFolder folder;
-  const RunLogOptions options{.log_json = folder / "log", .tensorboard = folder / "events", .quiet = true};
+  const RunLogOptions options{.log_json = folder / "log", .tensorboard = folder / "events"};
   Unwritten unwritten;
   const int failures = fail_each_call([&] {
     unwritten = {};
@@ -77,7 +77,7 @@ TEST(RunLogs, LetTheirReadersGo) {
   const LogSink other = [&](LogLevel, std::string_view message) { heard += message; };
   const LogScope scope(&other);
   Unwritten unwritten;
-  RunLog log({.log_json = folder / "json", .quiet = true}, unwritten);
+  RunLog log({.log_json = folder / "json"}, unwritten);
   MessageFile messages(folder / "log");
   log.announce(now, RunSkip{});
   log.close();

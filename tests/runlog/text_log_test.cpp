@@ -42,7 +42,7 @@ TEST(TextLog, HasALineForEachMetricAndSaysHowOftenItStalled) {
                                        {.metric = "chrf", .value = 50, .better = true},
                                        {.metric = "cross-entropy", .value = 3, .better = true, .stalled = 1},
                                        {.metric = "perplexity", .value = 9}}};
-  TextLog(true).take(now, validation);
+  TextLog(false).take(now, validation);
   EXPECT_THAT(log.lines(),
               ElementsAre("[valid] Ep. 1 : Up. 1000 : bleu : 30 : stalled 2 times (last best: 31.5)",
                           "[valid] Ep. 1 : Up. 1000 : chrf : 50 : new best",
@@ -53,14 +53,14 @@ TEST(TextLog, HasALineForEachMetricAndSaysHowOftenItStalled) {
 
 TEST(TextLog, SaysWhyASaveFailedAndThatNothingIsLost) {
   LogLines log;
-  TextLog(true).take(now, RunSave{"m", "m: writing failed: No space left on device"});
+  TextLog(false).take(now, RunSave{"m", "m: writing failed: No space left on device"});
   EXPECT_THAT(log.text(), testing::AllOf(HasSubstr("update 1,000 was not saved as m;"),
                                          HasSubstr("older files are kept"), HasSubstr("No space left on device")));
 }
 
 TEST(TextLog, SaysWhyTheRateFalls) {
   LogLines log;
-  TextLog(true).take(now, RunDecay{3.5e-4, 0.5, 0.25, "no improvement of bleu for 3 validations"});
+  TextLog(false).take(now, RunDecay{3.5e-4, 0.5, 0.25, "no improvement of bleu for 3 validations"});
   EXPECT_THAT(log.lines(), ElementsAre("Learning rate reduced to 0.00035 (×0.5): no improvement of bleu for 3 "
                                        "validations"));
 }

@@ -63,7 +63,6 @@ ToyRun::ToyRun(int pairs) {
   setup.optimizer.learn_rate = 0.01;
   setup.optimizer.warmup = 20;
   setup.training.model = files.path("model.safetensors");
-  setup.training.quiet = true;  // no progress bar on a developer's terminal
 }
 
 Progress ToyRun::train_until(int64_t updates) {
