@@ -35,6 +35,7 @@ struct TextTranslatorOptions {
 struct LinkedWords {
   size_t source_begin = 0, source_end = 0;
   size_t target_begin = 0, target_end = 0;
+  bool operator==(const LinkedWords&) const = default;
 };
 
 /// One of the translations of a line.

@@ -184,10 +184,11 @@ class CorpusReader {
   void add(std::vector<int32_t>& source, std::vector<int32_t>& target, float weight, LinkLine links) {
     links.require_tokens(int64_t(source.size()) + 1, int64_t(target.size()) + 1);
     CorpusReport& report = corpus_.report;
-    if (corpus_.files.crops) report.cropped += crop(source, target, links.links, report.max_length);
     const int64_t line = report.lines++;
     require(line <= std::numeric_limits<int32_t>::max(), "{}: more than 2^31 lines", report.name);
-    if (source.empty() || target.empty()) {
+    const bool empty = source.empty() || target.empty();
+    if (corpus_.files.crops && !empty) report.cropped += crop(source, target, links.links, report.max_length);
+    if (empty) {
       ++report.dropped_empty;
     } else if (int64_t(std::max(source.size(), target.size())) > report.max_length) {
       ++report.dropped_long;

@@ -63,7 +63,9 @@ class ScarceMemory : public testing::Test {
 
 // The first allocations are its own, the others those of a search that is made for it.
 TEST_F(ScarceMemory, FailsTheJobThatCannotBegin) {
-  const TranslationJob translation{.sentences = {"the house", "is new"}, .search = {.max_length_add = 3}};
+  TranslationJob translation;
+  translation.sentences = {"the house", "is new"};
+  translation.search.max_length_add = 3;
   for (int n = 1; n <= 20; ++n) EXPECT_THAT(done(translation, n), ElementsAre(false, true)) << n;
   const ScoringJob scoring{.sources = {"the old house"}, .targets = {"is new"}};
   for (int n = 1; n <= 3; ++n) EXPECT_THAT(done(scoring, n), ElementsAre(false, true)) << n;
