@@ -50,7 +50,7 @@ constexpr const char* interfaces = R"json({
       "text": {"$ref": "#/components/schemas/Texts"}, "source": {"type": "string"}, "target": {"type": "string"}, "api_key": {"type": "string"},
       "format": {"type": "string", "enum": ["text", "html"]}, "stream": {"type": "boolean"}, "scores": {"type": "boolean"},
       "alignment": {"type": "boolean"}, "prefix": {"type": "string"},
-      "glossary": {"type": "object", "additionalProperties": {"type": "string"}, "example": {"night train": "Nachtzug"}}, "avoid": {"type": "array", "items": {"type": "string"}}}}}}}},
+      "glossary": {"type": "object", "additionalProperties": {"type": "string"}, "example": {"night train": "Nachtzug"}}, "avoid": {"type": "array", "items": {"type": "string"}}}}}}},
     "responses": {"200": {"description": "{translations: [{text, alternatives, sentences}]}; with stream, server-sent events partial {delta}, done and error",
       "content": {"application/json": {}, "text/event-stream": {}}}, "default": {"$ref": "#/components/responses/Error"}}}},
   "/v1/score": {"post": {
