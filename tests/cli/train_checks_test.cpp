@@ -1,0 +1,40 @@
+#include <gtest/gtest.h>
+
+#include "base/log.h"
+#include "cli/command.h"
+#include "options/train_table.h"
+
+namespace dragoman {
+namespace {
+
+TrainOptions train(Strings arguments, const Strings& vocabs = {"v", "v"}) {
+  arguments.insert(arguments.end(), {"-m", "m", "-t", "a", "b", "-v"});
+  arguments.insert(arguments.end(), vocabs.begin(), vocabs.end());
+  TrainOptions options;
+  parse(train_table(), arguments, options);
+  return options;
+}
+
+// What train says beside errors.
+std::string warnings_of(const Strings& arguments, const Strings& vocabs = {"v", "v"}) {
+  std::string said;
+  const LogSink sink = [&](LogLevel, std::string_view message) { said += fmt::format("{}\n", message); };
+  const LogScope scope(&sink);
+  train(arguments, vocabs);
+  return said;
+}
+
+TEST(TrainFlags, SayWhatLimitsABatchOnACpu) {
+  const auto limits = [](const Strings& arguments) {
+    const std::string said = warnings_of(arguments);
+    return said.substr(std::min(said.size(), said.find("they have ")));
+  };
+  EXPECT_EQ(limits({"--mini-batch-fit"}), "they have --mini-batch-words 4096\n");
+  EXPECT_EQ(limits({"--mini-batch-fit", "--mini-batch-words", "0", "--mini-batch", "64"}),
+            "they have --mini-batch 64\n");
+  EXPECT_EQ(limits({"--mini-batch-fit", "--mini-batch", "64"}),
+            "they have --mini-batch-words 4096 and --mini-batch 64\n");
+}
+
+}  // namespace
+}  // namespace dragoman
