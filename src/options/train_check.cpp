@@ -317,6 +317,9 @@ void apply_task(TrainOptions& o) {
 void check_train(TrainOptions& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = backend_names(o.devices, o.fast_math); });
   leave_batch_as_it_is(o);
+  // A complete configuration file also lists options with their defaults.
+  const bool listed = !given.file_of("decoder-start").empty() && !given.changed("decoder-start");
+  o.decoder_start_by_vocabulary = !given("decoder-start") || listed;
   check_model(o, given, findings);
   check_data(o, findings);
   check_tying(o, given, findings);

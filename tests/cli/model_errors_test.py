@@ -63,7 +63,8 @@ PROVOKED = {
     "--freeze … leaves no parameter to train": f"{TRAIN} -m new --freeze *",
     "--freeze …: … is a batch-norm statistic, which every training batch updates; it cannot be frozen":
         f"{TRAIN} -m new --transformer-norm batch --freeze encoder.*",
-    "--decoder-start … is a piece that … does not have": f"{TRAIN} -m new".replace("-v v v", "-v sound.yml sound.yml"),
+    "--decoder-start … is a piece that … does not have":
+        f"{TRAIN} -m new --decoder-start bos".replace("-v v v", "-v sound.yml sound.yml"),
     "… was trained with another vocabulary than …": f"{TRAIN} -m m".replace("-v v v", "-v w w"),
     "… begins with a header length of … bytes, expected at most …": "translate -m noise",
     "… begins with a header length of … bytes, but … follow": "translate -m cut",

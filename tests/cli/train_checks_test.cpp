@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "options/train_table.h"
+#include "tests/temporary_folder.h"
 
 namespace dragoman {
 namespace {
@@ -22,6 +23,15 @@ std::string warnings_of(const Strings& arguments, const Strings& vocabs = {"v", 
   const LogScope scope(&sink);
   train(arguments, vocabs);
   return said;
+}
+
+TEST(TrainFlags, LeaveTheStartOfTheDecoderToTheVocabulary) {
+  EXPECT_TRUE(train({}).decoder_start_by_vocabulary);
+  EXPECT_FALSE(train({"--decoder-start", "bos"}).decoder_start_by_vocabulary) << "also if it is the default";
+  const TemporaryFolder folder;
+  EXPECT_TRUE(train({"-c", folder.make("full.yml", "decoder-start: bos\n")}).decoder_start_by_vocabulary)
+      << "as --dump-config full writes it";
+  EXPECT_FALSE(train({"-c", folder.make("eos.yml", "decoder-start: eos\n")}).decoder_start_by_vocabulary);
 }
 
 TEST(TrainFlags, SayWhatLimitsABatchOnACpu) {
