@@ -5,6 +5,8 @@ namespace {
 
 constexpr std::string_view text =
     "train reads plain text, and creates the vocabularies of --vocabs if they are missing";
+constexpr std::string_view joins =
+    "translations are text: pieces of SentencePiece, and those of a list that end in @@, are always joined";
 constexpr std::string_view length =
     "--max-length-add N: N tokens more than the source (max-len-a 1, max-len-b N); --max-length-factor X: X times as "
     "many";
@@ -32,6 +34,8 @@ constexpr Foreign fairseq_option_rows[] = {
     {"nwordssrc nwordstgt thresholdsrc thresholdtgt padding-factor",
      "--dim-vocabs sets the number of pieces of a vocabulary"},
     {"sentencepiece-enable-sampling sentencepiece-alpha", "--sentencepiece-alphas 0.1 samples segmentations"},
+    {"remove-bpe", joins, any_value, "translate"},
+    {"post-process", joins, "true,@@,@@ ,subword_nmt,sentencepiece", "translate"},
     {"bpe sentencepiece-model bpe-codes bpe-separator tokenizer moses-no-dash-splits moses-no-escape remove-bpe "
      "post-process",
      "input and output are plain text: SentencePiece, in the model file, splits and joins it"},
@@ -130,9 +134,11 @@ constexpr Foreign fairseq_option_rows[] = {
     {"best-checkpoint-metric",
      "the first of --valid-metrics decides --early-stopping; --keep-best, off by default, keeps the best model of "
      "each"},
-    {"eval-bleu eval-bleu-args eval-bleu-detok eval-bleu-detok-args eval-bleu-remove-bpe "
-     "eval-tokenized-bleu",
-     "--valid-metrics bleu, of detokenised text; the first metric decides"},
+    {"eval-bleu-remove-bpe",
+     "--valid-metrics bleu is of words: pieces of SentencePiece, and those of a list that end in @@, are joined",
+     any_value, "train"},
+    {"eval-bleu eval-bleu-args eval-bleu-detok eval-bleu-detok-args eval-tokenized-bleu",
+     "--valid-metrics bleu, of translations as translate prints them; the first metric decides"},
     {"eval-bleu-print-samples", "--valid-translation-output writes the translations to a file"},
     {"maximize-best-checkpoint-metric", "for each of --valid-metrics it is known whether higher or lower is better",
      any_value},
