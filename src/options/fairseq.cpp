@@ -109,7 +109,7 @@ constexpr Foreign fairseq_option_rows[] = {
     {"max-update", "--after 8000u ends a run after 8,000 updates"},
     {"stop-time-hours", "--after 90m ends a run after 90 minutes"},
     {"max-epoch", "--after 10e ends a run after ten epochs"},
-    {"patience", "use --early-stopping"},
+    {"patience", "use --early-stopping", "", "train"},
     {"max-source-positions max-target-positions", "use --max-length"},
     {"skip-invalid-size-inputs-valid-test", "pairs longer than --max-length are always left out", any_value},
     {"truncate-source", "pairs longer than --max-length are left out; shorten them in the text"},
@@ -182,6 +182,11 @@ constexpr Foreign fairseq_option_rows[] = {
     {"gen-subset", "--input names the text; the default is stdin"},
 };
 
+constexpr ForeignValue fairseq_value_rows[] = {
+    {"arch", "transformer_iwslt_de_en", "", "--task transformer-base --transformer-dim-ffn 1024 --transformer-heads 4",
+     "train"},
+};
+
 constexpr Foreign fairseq_program_rows[] = {
     {"fairseq-train fairseq-hydra-train", "dragoman train"},
     {"fairseq-validate", "dragoman score --summary ce-mean-words"},
@@ -197,6 +202,7 @@ constexpr Foreign fairseq_program_rows[] = {
 }  // namespace
 
 std::span<const Foreign> fairseq_options() { return fairseq_option_rows; }
+std::span<const ForeignValue> fairseq_values() { return fairseq_value_rows; }
 std::span<const Foreign> fairseq_programs() { return fairseq_program_rows; }
 
 }  // namespace dragoman

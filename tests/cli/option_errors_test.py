@@ -259,7 +259,7 @@ PROVOKED = {
     "--moe-experts 1 leaves the router nothing to choose": f"{TRAIN} -m new --moe-experts 1 --moe-frequency 1",
     "--moe-top-k … exceeds --moe-experts …":
         f"{TRAIN} -m new --moe-experts 2 --moe-top-k 3 --moe-frequency 1",
-    "--moe-frequency … gives no layer experts: the model has only … layers":
+    "--moe-frequency … gives no layer experts: the model has only …":
         f"{TRAIN} -m new --moe-experts 2",
     "--half-activations keeps activations in the type of --precision, which is float32 here":
         f"{TRAIN} -m new --half-activations",
