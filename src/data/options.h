@@ -34,6 +34,7 @@ struct DataOptions {
   // Random lines of the text that a vocabulary is learned from; 0: all.
   int64_t vocabulary_lines = usual_sample_lines;
   std::string normalization = "nmt_nfkc";    // SentencePiece rule of a vocabulary that is created
+  std::string sentencepiece_options;         // of SentencePiece's trainer, as trainer_options() reads them
   std::vector<double> sentencepiece_alphas;  // subword sampling while training, one per side; empty or 0: off
   bool no_spm_encode = false;                // the text is already pieces, split at blanks
   int max_length = 256;                      // pieces per side; longer pairs are dropped and counted

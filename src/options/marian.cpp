@@ -122,9 +122,6 @@ constexpr Foreign marian_option_rows[] = {
     {"multi-loss-type", "there is one loss", any_value},
     {"unlikelihood-loss", "training minimises cross-entropy, with weights of pairs: --data-weighting"},
     {"overwrite-checkpoint", "a run has one training state; --keep-last and --keep-best keep further models", "true"},
-    {"sentencepiece-options",
-     "--vocab-type, --vocab-normalization and --protected-symbols set how train learns; other options: learn the "
-     "vocabulary with dragoman vocab train, or with SentencePiece's spm_train, and name its file in --vocabs"},
     {"after-epochs e", "--after 10e ends a run after ten epochs", "0", training, "after", "e"},
     {"after-batches", "--after 8000u ends a run after 8,000 updates", "0", training, "after", "u"},
     {"disp-first", "--disp-freq 1u reports every update", any_value},

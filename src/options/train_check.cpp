@@ -13,6 +13,7 @@
 #include "nn/scores/score_kind.h"
 #include "options/shared_flags.h"
 #include "options/train_table.h"
+#include "vocab/trainer_options.h"
 
 namespace dragoman {
 namespace {
@@ -171,6 +172,7 @@ void check_data(TrainOptions& o, Findings& findings) {
   check_rereadable("vocabs", o.vocabs, findings);
   check_rereadable("valid-sets", o.valid_sets, findings);
   check_per_side("dim-vocabs", o.dim_vocabs.size(), findings);
+  findings.attempt([&] { trainer_options(o.sentencepiece_options); });
   check_per_side("sentencepiece-alphas", o.sentencepiece_alphas.size(), findings);
   const bool joint = o.vocabs.size() == 2 && o.vocabs[0] == o.vocabs[1];
   if (joint && o.dim_vocabs.size() == 2)

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 
 #include "base/log.h"
 #include "options/train_table.h"
@@ -12,6 +13,15 @@ void warn_without_decay(const TrainOptions& o, const Given& given) {
   if (o.decays() && o.decay_strategy != DecayStrategy::batches && given.changed("lr-decay-freq"))
     log_warning("--lr-decay-freq has no effect with --lr-decay-strategy {}: it is for batches",
                 name_of(o.decay_strategy));
+}
+
+// A run that resumes has the command line with which it made its vocabularies.
+void warn_of_existing_vocabularies(const TrainOptions& o, const Given& given) {
+  std::error_code unreadable;
+  const auto exists = [&](const std::string& path) { return std::filesystem::exists(path, unreadable); };
+  if (o.vocabs.empty() || !std::ranges::all_of(o.vocabs, exists) || (!o.no_reload && exists(o.model))) return;
+  for (const char* option : {"vocab-type", "vocab-normalization", "sentencepiece-max-lines", "sentencepiece-options"})
+    if (given.changed(option)) log_warning("--{} has no effect: {} exists", option, o.vocabs.front());
 }
 
 void warn_without_links(const TrainOptions& o, const Given& given) {
@@ -54,6 +64,7 @@ void warn_of_unused(const TrainOptions& o, const Given& given) {
   warn_without_validation(o, given);
   warn_without_stopping(o, given);
   warn_without_decay(o, given);
+  warn_of_existing_vocabularies(o, given);
   warn_without_links(o, given);
   warn_of_unused_tokenizer(o);
   warn_of_checkpoints(o, given);

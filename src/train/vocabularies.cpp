@@ -66,15 +66,17 @@ void learn(const Side& side, const TrainingSetup& setup) {
   training.type = setup.data.vocabulary_type;
   training.normalization = setup.data.normalization;
   training.protected_symbols = setup.data.protected_symbols;
+  training.trainer_options = trainer_options(setup.data.sentencepiece_options);
   training.sample_lines = setup.data.vocabulary_lines;
   training.seed = setup.training.seed;
   train_vocabulary(training);
 }
 
-// A list has at most so many tokens.
+// A list, or a SentencePiece model with a soft limit, has at most so many pieces.
 bool fits(const Vocabulary& vocabulary, const Side& side, const TrainingSetup& setup) {
   if (setup.data.dim_vocabs.empty()) return true;
-  return is_piece_list(side.path) ? vocabulary.size() <= side.size : vocabulary.size() == side.size;
+  const bool at_most = is_piece_list(side.path) || have_soft_limit(trainer_options(setup.data.sentencepiece_options));
+  return at_most ? vocabulary.size() <= side.size : vocabulary.size() == side.size;
 }
 
 // The model to write a missing vocabulary from: that of the run, if it resumes and asks for no other size, else

@@ -83,6 +83,9 @@ PROVOKED = {
         "train -t s t -v v v -m new --after 1u --cpu-threads 1 --enc-depth 60 --dec-depth 60 --dim-emb 16384 "
         "--transformer-dim-ffn 65536",
     "--lr-schedule … needs --lr-decay-updates above --lr-warmup …": f"{TRAIN} -m new --lr-schedule cosine",
+    "--lr-warmup-start-rate … contradicts --lr-schedule noam, whose formula begins at 0":
+        f"{TRAIN} -m new --lr-schedule noam --lr-warmup-start-rate 1e-7",
+    "--lr-warmup-start-rate … exceeds --learn-rate …": f"{TRAIN} -m new --lr-warmup-start-rate 1",
     "--lr-decay-strategy … takes one number in --lr-decay-start, found …":
         f"{VALIDATE} --lr-decay 0.5 --lr-decay-strategy stalled",
     "--lr-decay-strategy … takes two numbers in --lr-decay-start, found …":
