@@ -91,7 +91,7 @@ constexpr Foreign fairseq_option_rows[] = {
     {"store-ema ema-decay ema-start-update ema-update-freq ema-seed-model ema-fp32",
      "--exponential-smoothing takes 1 minus the decay, such as 1e-4"},
     {"warmup-updates", "use --lr-warmup"},
-    {"warmup-init-lr", "--lr-warmup starts from 0", "0,-1,1e-07,1e-7"},
+    {"warmup-init-lr", "use --lr-warmup-start-rate", "0,-1,1e-07,1e-7"},
     {"min-lr stop-min-lr", "--early-stopping and --after end a run", "-1,-1.0,1e-09,1e-9"},
     {"adam-betas adam-eps", "--optimizer-params takes beta1, beta2 and epsilon"},
     {"criterion",

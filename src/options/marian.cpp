@@ -9,7 +9,7 @@ constexpr std::string_view batches = "--mini-batch-words sets the size of batche
 constexpr std::string_view no_files = "shuffling writes temporary files only with --ram";
 constexpr std::string_view no_factors = "vocabularies have no factors";
 constexpr std::string_view one_cell = "a step of a recurrent model (--type s2s) is one cell in each layer";
-constexpr std::string_view warmup = "--lr-warmup starts from 0, once";
+constexpr std::string_view warmup = "the learning rate rises once, at the beginning: --lr-warmup";
 constexpr std::string_view quantize = "--precision int8, or a model that dragoman quantize made";
 constexpr std::string_view in_translate =
     "an option of translate; validation searches with --beam-size and --normalize";
@@ -132,7 +132,7 @@ constexpr Foreign marian_option_rows[] = {
     {"sync-sgd", "updates are always synchronous", any_value},
     {"lr-report", "reports always have the learning rate", any_value},
     {"lr-decay-repeat-warmup", warmup},
-    {"lr-warmup-start-rate lr-warmup-cycle lr-warmup-at-reload", warmup, "0"},
+    {"lr-warmup-cycle lr-warmup-at-reload", warmup, "0"},
     {"exponential-smoothing-replace-freq", moving_average, "0,0u"},
     {"guided-alignment-cost", "the loss of --guided-alignment is cross-entropy", "ce", training},
     {"data-weighting-type", "weights are of pairs, not of words", "sentence", training},
@@ -199,13 +199,13 @@ constexpr ForeignValue values[] = {
     {"input", "stdin", "-"},
     {"input", "* *", "", "it takes one file; with --force-decode its lines are SOURCE tab PREFIX", "translate"},
     {"output", "stdout", "-"},
+    {"train-sets", "stdin", "-"},
+    {"precision", "float32 float32*", "float32", "", "train"},
+    {"precision", "float16 float*", "float16", "", "train"},
     {"shuffle", "batches", "",
      "leave it out: the text is shuffled as a whole, with --ram in little memory; --stream N shuffles N lines at a "
      "time",
      "train"},
-    {"train-sets", "stdin", "-"},
-    {"precision", "float32 float32*", "float32", "", "train"},
-    {"precision", "float16 float*", "float16", "", "train"},
     {"type", "amun", "", "--type s2s is the recurrent model", "train"},
     {"type", "nematus", "", "--type s2s is the recurrent model", "train"},
     {"type", "multi-*", "", "a model has one source; join several into one line, with a separator", "train"},

@@ -222,6 +222,11 @@ void check_schedule(const TrainOptions& o, Findings& findings) {
                   name_of(o.schedule));
   findings.expect(o.schedule != Schedule::noam || o.warmup > 0,
                   "--lr-schedule noam divides by --lr-warmup, which is 0");
+  findings.expect(o.schedule != Schedule::noam || o.warmup_start == 0,
+                  "--lr-warmup-start-rate {} contradicts --lr-schedule noam, whose formula begins at 0",
+                  o.warmup_start);
+  findings.expect(o.warmup_start <= o.learn_rate, "--lr-warmup-start-rate {} exceeds --learn-rate {}", o.warmup_start,
+                  o.learn_rate);
 }
 
 void check_rate_decay(const TrainOptions& o, Findings& findings) {

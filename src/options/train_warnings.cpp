@@ -15,6 +15,10 @@ void warn_without_decay(const TrainOptions& o, const Given& given) {
                 name_of(o.decay_strategy));
 }
 
+void warn_without_warmup(const TrainOptions& o) {
+  if (o.warmup == 0 && o.warmup_start > 0) log_warning("--lr-warmup-start-rate has no effect with --lr-warmup 0");
+}
+
 // A run that resumes has the command line with which it made its vocabularies.
 void warn_of_existing_vocabularies(const TrainOptions& o, const Given& given) {
   std::error_code unreadable;
@@ -64,6 +68,7 @@ void warn_of_unused(const TrainOptions& o, const Given& given) {
   warn_without_validation(o, given);
   warn_without_stopping(o, given);
   warn_without_decay(o, given);
+  warn_without_warmup(o);
   warn_of_existing_vocabularies(o, given);
   warn_without_links(o, given);
   warn_of_unused_tokenizer(o);
