@@ -112,7 +112,7 @@ constexpr Foreign fairseq_option_rows[] = {
     {"patience", "use --early-stopping", "", "train"},
     {"max-source-positions max-target-positions", "use --max-length"},
     {"skip-invalid-size-inputs-valid-test", "pairs longer than --max-length are always left out", any_value},
-    {"truncate-source", "pairs longer than --max-length are left out; shorten them in the text"},
+    {"truncate-source", "--max-length-crop crops both sides of longer pairs at --max-length"},
     {"curriculum", "--no-shuffle keeps the order of the text in every epoch", "0"},
     {"load-alignments", "use --guided-alignment, which names the files of links"},
     {"alignment-lambda", "use --guided-alignment-weight, with --guided-alignment"},
