@@ -51,6 +51,7 @@ int train(const VocabOptions& options) {
                     .character_coverage = options.character_coverage,
                     .byte_fallback = !options.no_byte_fallback,
                     .protected_symbols = options.protected_symbols,
+                    .trainer_options = trainer_options(options.sentencepiece_options),
                     .sample_lines = options.vocabulary_lines,
                     .seed = options.seed});
   return 0;

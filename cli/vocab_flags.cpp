@@ -70,6 +70,7 @@ std::vector<Flag<O>> training_flags() {
        .help = "share of the characters of the text that become pieces; the rest is encoded as bytes",
        .range = {least_character_coverage, 1}},
       vocabulary_lines_flag<O>(group),
+      sentencepiece_options_flag<O>(group),
       {.name = "protected-symbols",
        .alias = "user-symbols",
        .field = &O::protected_symbols,
@@ -101,8 +102,8 @@ void check_uses(const O& o, const Given& given, Findings& findings) {
   using enum VocabAction;
   static const std::pair<std::vector<VocabAction>, Strings> uses[] = {
       {{train},
-       {"size", "type", "normalization", "character-coverage", "sentencepiece-max-lines", "protected-symbols",
-        "no-byte-fallback"}},
+       {"size", "type", "normalization", "character-coverage", "sentencepiece-max-lines", "sentencepiece-options",
+        "protected-symbols", "no-byte-fallback"}},
       {{train, encode, decode}, {"input"}},
       {{encode}, {"alpha"}},
       {{encode, decode}, {"ids"}},
@@ -118,7 +119,18 @@ void check_uses(const O& o, const Given& given, Findings& findings) {
     }
 }
 
+void check_trainer_options(const O& o, const Given& given, Findings& findings) {
+  findings.attempt([&] {
+    const TrainerOptions options = trainer_options(o.sentencepiece_options);
+    for (const auto& [option, theirs] :
+         {std::pair("character-coverage", "character_coverage"), {"no-byte-fallback", "byte_fallback"}})
+      findings.expect(!given.changed(option) || !options.contains(theirs),
+                      "--{} and --{} of --sentencepiece-options set the same: give one", option, theirs);
+  });
+}
+
 void check(O& o, const Given& given, Findings& findings) {
+  check_trainer_options(o, given, findings);
   findings.expect(!given("action") || o.action != VocabAction::train || !o.inputs.empty(),
                   "dragoman vocab train needs --input FILE...: the text to learn from");
   check_uses(o, given, findings);

@@ -28,6 +28,7 @@ struct VocabOptions : MachineOptions {
   std::string normalization = "nmt_nfkc";
   double character_coverage = 1;
   int64_t vocabulary_lines = usual_sample_lines;  // train: random lines to learn from; 0: all
+  std::string sentencepiece_options;              // train: as trainer_options() reads them
   bool no_byte_fallback = false;
   std::vector<std::string> protected_symbols;  // pieces that are never split
   double alpha = 0;                            // encode: subword sampling; 0: the best segmentation

@@ -1,16 +1,13 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/words.h"
 #include "vocab/bpe_merges.h"
+#include "vocab/continued_pieces.h"
 #include "vocab/segmentation.h"
 
 namespace dragoman {
 namespace {
-
-constexpr std::string_view continues = "@@";  // ends a piece that does not end its word
 
 class BpeSegmentation : public Segmentation {
  public:
@@ -34,23 +31,9 @@ class BpeSegmentation : public Segmentation {
                 "leave --sentencepiece-alphas and --alpha out: only SentencePiece samples segmentations");
   }
 
-  DecodedText decode(const std::vector<std::string>& pieces) const override {
-    DecodedText decoded;
-    std::string& text = decoded.text;
-    for (const std::string& piece : pieces) {
-      const bool more = piece.ends_with(continues);
-      const size_t bytes = piece.size() - (more ? continues.size() : 0);
-      decoded.ranges.push_back({text.size(), text.size() + bytes});
-      text.append(piece, 0, bytes).append(more ? "" : " ");
-    }
-    if (text.ends_with(' ')) text.pop_back();
-    for (ByteRange& range : decoded.ranges) range.end = std::min(range.end, text.size());
-    return decoded;
-  }
+  DecodedText decode(const std::vector<std::string>& pieces) const override { return join_continued(pieces); }
 
-  std::string text_of(const std::string& piece) const override {
-    return piece.ends_with(continues) ? piece.substr(0, piece.size() - continues.size()) : piece + ' ';
-  }
+  std::string text_of(const std::string& piece) const override { return text_of_continued(piece); }
 
   std::string unknown() const override { return "⁇"; }
 

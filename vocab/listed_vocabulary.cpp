@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "vocab/continued_pieces.h"
 #include "vocab/segmentation.h"
 
 namespace dragoman {
@@ -17,7 +18,7 @@ std::unique_ptr<const Segmentation> segmentation_of(const ListedVocabulary& v, c
     case SegmentationKind::sentencepiece:
       return sentencepiece_segmentation(v.model, name);
     case SegmentationKind::tokens:
-      return token_segmentation();
+      return has_continued_pieces(v.pieces) ? continued_segmentation() : token_segmentation();
     case SegmentationKind::bpe:
       return bpe_segmentation(v.model, name);
   }

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "vocab/container.h"
+#include "vocab/continued_pieces.h"
 #include "vocab/wire_format.h"
 
 namespace dragoman {
@@ -38,7 +39,8 @@ ModelFacts facts_of_sentencepiece(std::string_view model) {
 }
 
 ModelFacts facts_of_list(const ListedVocabulary& list) {
-  if (list.segmentation == SegmentationKind::tokens) return {.type = "tokens", .normalization = "none"};
+  if (list.segmentation == SegmentationKind::tokens)
+    return {.type = "tokens", .normalization = "none", .joins_tokens = has_continued_pieces(list.pieces)};
   if (list.segmentation == SegmentationKind::bpe) return {.type = "merges", .normalization = "none"};
   ModelFacts facts = facts_of_sentencepiece(list.model);
   facts.type += " with a list";

@@ -9,6 +9,7 @@ namespace dragoman {
 struct ModelFacts {
   std::string type = "unigram";  // bpe, unigram, word, char, each perhaps "with a list"; tokens; merges
   std::string normalization;     // the name of the rule; empty: not recorded
+  bool joins_tokens = false;     // decode() joins tokens that end in "@@" (has_continued_pieces)
   std::vector<std::string> protected_symbols = {};  // pieces that are never split, in the order of their numbers
 };
 

@@ -26,6 +26,9 @@ std::unique_ptr<const Segmentation> sentencepiece_segmentation(const std::string
 /// Pieces are separated by blanks: the text is already tokenised.
 std::unique_ptr<const Segmentation> token_segmentation();
 
+/// The same of text that subword-nmt has split: pieces that end with "@@" are joined to the next one in decode().
+std::unique_ptr<const Segmentation> continued_segmentation();
+
 /// Byte-pair encoding (Sennrich et al. 2016) as in subword-nmt's apply_bpe, by its file of merges, version 0.1 or 0.2,
 /// without glossaries and thresholds. Blanks separate words; a piece that does not end its word ends with "@@". The
 /// text is already tokenised (and lower-cased or truecased): Moses' tokenizer is not included.

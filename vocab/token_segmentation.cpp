@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/words.h"
+#include "vocab/continued_pieces.h"
 #include "vocab/segmentation.h"
 
 namespace dragoman {
@@ -39,8 +40,17 @@ class TokenSegmentation : public Segmentation {
   std::string unknown() const override { return "⁇"; }
 };
 
+class ContinuedSegmentation : public TokenSegmentation {
+ public:
+  DecodedText decode(const std::vector<std::string>& pieces) const override { return join_continued(pieces); }
+
+  std::string text_of(const std::string& piece) const override { return text_of_continued(piece); }
+};
+
 }  // namespace
 
 std::unique_ptr<const Segmentation> token_segmentation() { return std::make_unique<TokenSegmentation>(); }
+
+std::unique_ptr<const Segmentation> continued_segmentation() { return std::make_unique<ContinuedSegmentation>(); }
 
 }  // namespace dragoman

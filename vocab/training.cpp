@@ -141,6 +141,7 @@ Arguments arguments_of(const VocabularyTraining& training) {
   std::string symbols;
   for (const auto& symbol : training.protected_symbols) symbols += (symbols.empty() ? "" : ",") + quoted(symbol);
   if (!symbols.empty()) arguments["user_defined_symbols"] = symbols;
+  for (const auto& [name, value] : training.trainer_options) arguments[name] = value;
   return arguments;
 }
 
@@ -158,6 +159,11 @@ void drop_long(std::vector<std::string>& sentences, const SentenceReader& reader
               reader.long_sentences() > 1 ? "them" : "it");
 }
 
+bool has_byte_fallback(const VocabularyTraining& training) {
+  const auto given = training.trainer_options.find("byte_fallback");
+  return given == training.trainer_options.end() ? training.byte_fallback : given->second == "true";
+}
+
 void check(const VocabularyTraining& training) {
   constexpr const char* rules[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
   require(!training.inputs.empty(), "no text to learn a vocabulary from, expected one file or more");
@@ -166,7 +172,7 @@ void check(const VocabularyTraining& training) {
   require(training.character_coverage >= least_character_coverage && training.character_coverage <= 1,
           "a character coverage of {}, expected {} to 1", training.character_coverage, least_character_coverage);
   require_protectable(training.protected_symbols);
-  const int least = (training.byte_fallback ? 256 : 0) + 4 + int(training.protected_symbols.size());
+  const int least = (has_byte_fallback(training) ? 256 : 0) + 4 + int(training.protected_symbols.size());
   require(training.size >= least, "a vocabulary of {} pieces, expected at least {}: bytes, special pieces and more",
           grouped(training.size), least);
   require(training.sample_lines == 0 || training.sample_lines >= least_sample_lines,
@@ -192,7 +198,7 @@ std::optional<int> number_after(std::string_view message, std::string_view words
         fmt::format("a vocabulary of {} pieces cannot hold the characters of the text, expected at least {}",
                     grouped(training.size), grouped(*least)),
         fmt::format("set {} to {} or more, or give dragoman vocab train --character-coverage 0.9995{}",
-                    training.size_option, *least, training.byte_fallback ? ": it encodes the rest as bytes" : ""));
+                    training.size_option, *least, has_byte_fallback(training) ? ": it encodes the rest as bytes" : ""));
   fail("learning the vocabulary failed: {}", message);
 }
 
@@ -218,6 +224,8 @@ void list_tokens(const VocabularyTraining& training) {
     throw Error(fmt::format("{} is a list of tokens, which has no protected symbols, found {}", training.model,
                             fmt::join(training.protected_symbols, " ")),
                 "leave out --protected-symbols: tokens are never split");
+  if (!training.trainer_options.empty())
+    log_warning("--sentencepiece-options has no effect: {} is a list of tokens", training.model);
   SentenceReader reader(training.inputs, training.columns);
   std::vector<std::string> pieces = frequent_tokens(reader);
   require(!pieces.empty(), "{}: no text to learn a vocabulary from", fmt::join(training.inputs, ", "));
@@ -234,6 +242,9 @@ void list_tokens(const VocabularyTraining& training) {
 void train_vocabulary(const VocabularyTraining& training) {
   if (is_piece_list(training.model)) return list_tokens(training);
   check(training);
+  if (const auto rules = training.trainer_options.find("normalization_rule_tsv");
+      rules != training.trainer_options.end())
+    FileDescriptor::to_read(rules->second);  // before the text is read
   log_info("Learning a vocabulary of {} pieces ({}) from {}", grouped(training.size), name_of(training.type),
            fmt::join(training.inputs, ", "));
   SentenceReader reader(training.inputs, training.columns);

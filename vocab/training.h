@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "vocab/options.h"
+#include "vocab/trainer_options.h"
 
 namespace dragoman {
 
@@ -21,6 +22,7 @@ struct VocabularyTraining {
   double character_coverage = 1;               // share of the text whose characters become pieces of their own
   bool byte_fallback = true;                   // other characters are spelled by their UTF-8 bytes: nothing is unknown
   std::vector<std::string> protected_symbols;  // pieces that are never split
+  TrainerOptions trainer_options;              // they override the options above
   int64_t sample_lines = usual_sample_lines;   // learn from this many random lines if there are more; 0: from all
   uint64_t seed = 1;                           // of that choice
   std::string_view size_option = "--size";     // the option that sets the size, for hints

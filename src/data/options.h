@@ -25,6 +25,7 @@ struct DataOptions {
   std::vector<std::string> guided_alignment;   // the same for the links of each pair; empty: none
   double guided_alignment_weight = 0.1;        // of their loss
   std::vector<std::string> vocabs;             // created from train_sets if missing; the same name twice: a joint one
+  bool decoder_start_by_vocabulary = false;    // begin with zeros if the target vocabulary has no <s>
   std::vector<int> dim_vocabs;                 // pieces: one number, or one per side; empty: usual_dim_vocab
   std::vector<std::string> protected_symbols;  // pieces that are never split, such as <2de>; in both vocabularies
   std::vector<std::string> sentence_marks = {".",  "!",  "?", "…",
@@ -33,6 +34,7 @@ struct DataOptions {
   // Random lines of the text that a vocabulary is learned from; 0: all.
   int64_t vocabulary_lines = usual_sample_lines;
   std::string normalization = "nmt_nfkc";    // SentencePiece rule of a vocabulary that is created
+  std::string sentencepiece_options;         // of SentencePiece's trainer, as trainer_options() reads them
   std::vector<double> sentencepiece_alphas;  // subword sampling while training, one per side; empty or 0: off
   bool no_spm_encode = false;                // the text is already pieces, split at blanks
   int max_length = 256;                      // pieces per side; longer pairs are dropped and counted …

@@ -128,7 +128,7 @@ std::span<const ConfigField> training_fields() {
        .value = "NAME",
        .group = heading::model,
        .help = "what the decoder reads before the first token: the embedding of bos, eos or pad; or zero, a vector of "
-               "zeros as in Marian",
+               "zeros as in Marian, which is the default for a target vocabulary without <s>",
        .since_first = false},
   };
   return fields;

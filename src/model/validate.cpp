@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/grouped.h"
 #include "model/config_fields.h"
 #include "model/frame.h"
 #include "model/presets.h"
@@ -173,8 +174,8 @@ void check_experts(const ModelConfig& c) {
   require(c.experts.top_k <= c.experts.count, "--moe-top-k {} exceeds --moe-experts {}", c.experts.top_k,
           c.experts.count);
   const int deepest = std::max(c.encoder_layers, c.decoder_layers);
-  require(c.experts.frequency <= deepest, "--moe-frequency {} gives no layer experts: the model has only {} layers",
-          c.experts.frequency, deepest);
+  require(c.experts.frequency <= deepest, "--moe-frequency {} gives no layer experts: the model has only {}",
+          c.experts.frequency, counted(deepest, "layer"));
 }
 
 void check_rnn_encoder(const ModelConfig& c) {

@@ -28,7 +28,8 @@ struct OptimizerOptions {
   double beta2 = 0.98;
   double epsilon = 1e-9;
   double weight_decay = 0;  // decoupled (Loshchilov & Hutter 2019): weight -= rate · weight_decay · weight
-  int64_t warmup = 4000;    // updates of linear increase from 0 to learn_rate
+  int64_t warmup = 4000;    // updates of linear increase from warmup_start to learn_rate
+  double warmup_start = 0;  // the rate before the first update; not of noam
   Schedule schedule = Schedule::inverse_sqrt;
   int64_t decay_from = 0;     // inverse_sqrt: rate = learn_rate · √(decay_from / update); 0: from `warmup`
   int64_t decay_updates = 0;  // cosine, linear: update at which the rate is zero

@@ -64,7 +64,7 @@ class CommandLine {
   // A negative number is a value if a value may follow. Marian's --sentencepiece-options takes options as its value.
   bool begins_option(const std::string& word) const {
     if (word.size() < 2 || word[0] != '-') return false;
-    if (unknown_ == "sentencepiece-options" && words_.empty()) return false;
+    if (option_ && option_->name == "sentencepiece-options" && count_ == 0) return false;
     const bool takes_words = !unknown_.empty() || (option_ && (option_->list || count_ == 0));
     return !takes_words || !is_number(word);
   }

@@ -147,6 +147,7 @@ std::vector<Flag<O>> vocabulary_flags() {
        .group = "Vocabulary",
        .help = "SentencePiece's normalisation of a new vocabulary: nmt_nfkc, nmt_nfkc_cf, nfkc, nfkc_cf or identity"},
       vocabulary_lines_flag<O>("Vocabulary"),
+      sentencepiece_options_flag<O>("Vocabulary"),
       {.name = "protected-symbols",
        .field = &O::protected_symbols,
        .value = "PIECE...",

@@ -5,6 +5,8 @@ namespace {
 
 constexpr std::string_view text =
     "train reads plain text, and creates the vocabularies of --vocabs if they are missing";
+constexpr std::string_view joins =
+    "translations are text: pieces of SentencePiece, and those of a list that end in @@, are always joined";
 constexpr std::string_view length =
     "--max-length-add N: N tokens more than the source (max-len-a 1, max-len-b N); --max-length-factor X: X times as "
     "many";
@@ -32,6 +34,8 @@ constexpr Foreign fairseq_option_rows[] = {
     {"nwordssrc nwordstgt thresholdsrc thresholdtgt padding-factor",
      "--dim-vocabs sets the number of pieces of a vocabulary"},
     {"sentencepiece-enable-sampling sentencepiece-alpha", "--sentencepiece-alphas 0.1 samples segmentations"},
+    {"remove-bpe", joins, any_value, "translate"},
+    {"post-process", joins, "true,@@,@@ ,subword_nmt,sentencepiece", "translate"},
     {"bpe sentencepiece-model bpe-codes bpe-separator tokenizer moses-no-dash-splits moses-no-escape remove-bpe "
      "post-process",
      "input and output are plain text: SentencePiece, in the model file, splits and joins it"},
@@ -87,7 +91,7 @@ constexpr Foreign fairseq_option_rows[] = {
     {"store-ema ema-decay ema-start-update ema-update-freq ema-seed-model ema-fp32",
      "--exponential-smoothing takes 1 minus the decay, such as 1e-4"},
     {"warmup-updates", "use --lr-warmup"},
-    {"warmup-init-lr", "--lr-warmup starts from 0", "0,-1,1e-07,1e-7"},
+    {"warmup-init-lr", "use --lr-warmup-start-rate", "0,-1,1e-07,1e-7"},
     {"min-lr stop-min-lr", "--early-stopping and --after end a run", "-1,-1.0,1e-09,1e-9"},
     {"adam-betas adam-eps", "--optimizer-params takes beta1, beta2 and epsilon"},
     {"criterion",
@@ -105,10 +109,10 @@ constexpr Foreign fairseq_option_rows[] = {
     {"max-update", "--after 8000u ends a run after 8,000 updates"},
     {"stop-time-hours", "--after 90m ends a run after 90 minutes"},
     {"max-epoch", "--after 10e ends a run after ten epochs"},
-    {"patience", "use --early-stopping"},
+    {"patience", "use --early-stopping", "", "train"},
     {"max-source-positions max-target-positions", "use --max-length"},
     {"skip-invalid-size-inputs-valid-test", "pairs longer than --max-length are always left out", any_value},
-    {"truncate-source", "pairs longer than --max-length are left out; shorten them in the text"},
+    {"truncate-source", "--max-length-crop crops both sides of longer pairs at --max-length"},
     {"curriculum", "--no-shuffle keeps the order of the text in every epoch", "0"},
     {"load-alignments", "use --guided-alignment, which names the files of links"},
     {"alignment-lambda", "use --guided-alignment-weight, with --guided-alignment"},
@@ -130,9 +134,11 @@ constexpr Foreign fairseq_option_rows[] = {
     {"best-checkpoint-metric",
      "the first of --valid-metrics decides --early-stopping; --keep-best, off by default, keeps the best model of "
      "each"},
-    {"eval-bleu eval-bleu-args eval-bleu-detok eval-bleu-detok-args eval-bleu-remove-bpe "
-     "eval-tokenized-bleu",
-     "--valid-metrics bleu, of detokenised text; the first metric decides"},
+    {"eval-bleu-remove-bpe",
+     "--valid-metrics bleu is of words: pieces of SentencePiece, and those of a list that end in @@, are joined",
+     any_value, "train"},
+    {"eval-bleu eval-bleu-args eval-bleu-detok eval-bleu-detok-args eval-tokenized-bleu",
+     "--valid-metrics bleu, of translations as translate prints them; the first metric decides"},
     {"eval-bleu-print-samples", "--valid-translation-output writes the translations to a file"},
     {"maximize-best-checkpoint-metric", "for each of --valid-metrics it is known whether higher or lower is better",
      any_value},
@@ -176,6 +182,11 @@ constexpr Foreign fairseq_option_rows[] = {
     {"gen-subset", "--input names the text; the default is stdin"},
 };
 
+constexpr ForeignValue fairseq_value_rows[] = {
+    {"arch", "transformer_iwslt_de_en", "", "--task transformer-base --transformer-dim-ffn 1024 --transformer-heads 4",
+     "train"},
+};
+
 constexpr Foreign fairseq_program_rows[] = {
     {"fairseq-train fairseq-hydra-train", "dragoman train"},
     {"fairseq-validate", "dragoman score --summary ce-mean-words"},
@@ -191,6 +202,7 @@ constexpr Foreign fairseq_program_rows[] = {
 }  // namespace
 
 std::span<const Foreign> fairseq_options() { return fairseq_option_rows; }
+std::span<const ForeignValue> fairseq_values() { return fairseq_value_rows; }
 std::span<const Foreign> fairseq_programs() { return fairseq_program_rows; }
 
 }  // namespace dragoman

@@ -30,8 +30,9 @@ void Findings::add_option(std::string_view name, const std::vector<std::string>&
     return add_unread(Error(message, hint));
   }
   const std::string_view why = reason_to_ignore(*foreign, command_, words);
-  if (why.empty()) return add(Error(message, std::string(foreign->answer)));
-  ignore(shown, why);
+  if (!why.empty()) return ignore(shown, why);
+  const ForeignValue* value = foreign_value(name, words, command_);
+  add(Error(message, std::string(value && !value->answer.empty() ? value->answer : foreign->answer)));
 }
 
 void Findings::ignore(const std::string& shown, std::string_view why) {

@@ -27,8 +27,9 @@ const Foreign* find(std::span<const Foreign> rows, std::string_view name, std::s
   return nullptr;
 }
 
-std::array<std::span<const Foreign>, 5> option_tables() {
-  return {sacrebleu_options(), marian_options(), fairseq_options(), opennmt_options(), sockeye_options()};
+std::array<std::span<const Foreign>, 6> option_tables() {
+  return {sacrebleu_options(), marian_options(),  fairseq_options(),
+          opennmt_options(),   sockeye_options(), ctranslate2_options()};
 }
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
@@ -89,7 +90,7 @@ const Foreign* renamed_option(std::string_view name, const std::vector<std::stri
 const ForeignValue* foreign_value(std::string_view option, const std::vector<std::string>& words,
                                   std::string_view command) {
   const std::string value = fmt::format("{}", fmt::join(words, "\n"));
-  for (const auto rows : {marian_values(), sacrebleu_values()})
+  for (const auto rows : {marian_values(), sacrebleu_values(), fairseq_values()})
     for (const ForeignValue& row : rows) {
       if (row.option != option || (!row.commands.empty() && !has_word(row.commands, command))) continue;
       std::string pattern(row.value);

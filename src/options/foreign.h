@@ -7,7 +7,8 @@
 namespace dragoman {
 
 /// The option names of other toolkits, for users with existing command lines and configuration files.
-/// docs/coming_from_marian.md and docs/coming_from_fairseq.md contain the tables of these two.
+/// docs/coming_from_marian.md and docs/coming_from_fairseq.md contain the tables of these two, docs/embedding.md has
+/// CTranslate2's names.
 
 inline constexpr std::string_view any_value = "*";
 
@@ -25,7 +26,8 @@ struct Foreign {
   std::string_view unit = "";      // … as N with this unit
 };
 
-/// A value that only the other toolkit accepts for an option of the same name.
+/// A value that only the other toolkit accepts for an option of the same name; or one with an answer of its own, for an
+/// option without counterpart.
 struct ForeignValue {
   std::string_view option;
   std::string_view value;        // a pattern of all its words, blanks between: "float16 float*"
@@ -41,10 +43,12 @@ std::span<const Foreign> sacrebleu_options();
 std::span<const ForeignValue> sacrebleu_values();
 std::span<const Foreign> fairseq_options();
 std::span<const Foreign> fairseq_programs();
+std::span<const ForeignValue> fairseq_values();
 std::span<const Foreign> opennmt_options();
 std::span<const Foreign> opennmt_programs();
 std::span<const Foreign> sockeye_options();
 std::span<const Foreign> sockeye_programs();
+std::span<const Foreign> ctranslate2_options();
 
 /// The row of an option that `command` does not have; null if no other toolkit has it either.
 const Foreign* foreign_option(std::string_view name, std::string_view command);
@@ -66,7 +70,7 @@ std::string_view reason_to_ignore(const Foreign& option, std::string_view comman
 /// The row of an option whose value, unless it is ignored, another option of `command` takes; null: there is none.
 const Foreign* renamed_option(std::string_view name, const std::vector<std::string>& words, std::string_view command);
 
-/// The row for this value of an option that the command has; null if the value needs no conversion.
+/// The row for this value of an option; null if the value needs no conversion.
 const ForeignValue* foreign_value(std::string_view option, const std::vector<std::string>& words,
                                   std::string_view command);
 

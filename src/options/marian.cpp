@@ -9,7 +9,7 @@ constexpr std::string_view batches = "--mini-batch-words sets the size of batche
 constexpr std::string_view no_files = "shuffling writes temporary files only with --ram";
 constexpr std::string_view no_factors = "vocabularies have no factors";
 constexpr std::string_view one_cell = "a step of a recurrent model (--type s2s) is one cell in each layer";
-constexpr std::string_view warmup = "--lr-warmup starts from 0, once";
+constexpr std::string_view warmup = "the learning rate rises once, at the beginning: --lr-warmup";
 constexpr std::string_view quantize = "--precision int8, or a model that dragoman quantize made";
 constexpr std::string_view in_translate =
     "an option of translate; validation searches with --beam-size and --normalize";
@@ -73,7 +73,8 @@ constexpr Foreign marian_option_rows[] = {
     {"dec-cell-base-depth", one_cell, "1,2"},
     {"skip", "recurrent layers have no skip connections"},
     {"best-deep", "--enc-depth and --dec-depth set the depth of recurrent models (--type s2s)"},
-    {"right-left", "reverse the words of the target text before training: awk, perl"},
+    {"right-left",
+     "reverse the words of the target text before training, and those of translations after it: awk, perl"},
     {"input-types", "sides are source and target; --tsv reads both from one file, --data-weighting weights from others",
      "sequence,sequence sequence"},
     {"input-reorder", "sides are source and target, in this order"},
@@ -117,9 +118,6 @@ constexpr Foreign marian_option_rows[] = {
     {"multi-loss-type", "there is one loss", any_value},
     {"unlikelihood-loss", "training minimises cross-entropy, with weights of pairs: --data-weighting"},
     {"overwrite-checkpoint", "a run has one training state; --keep-last and --keep-best keep further models", "true"},
-    {"sentencepiece-options",
-     "--vocab-type, --vocab-normalization and --protected-symbols set how train learns; other options: learn the "
-     "vocabulary with dragoman vocab train, or with SentencePiece's spm_train, and name its file in --vocabs"},
     {"after-epochs e", "--after 10e ends a run after ten epochs", "0", training, "after", "e"},
     {"after-batches", "--after 8000u ends a run after 8,000 updates", "0", training, "after", "u"},
     {"disp-first", "--disp-freq 1u reports every update", any_value},
@@ -130,14 +128,19 @@ constexpr Foreign marian_option_rows[] = {
     {"sync-sgd", "updates are always synchronous", any_value},
     {"lr-report", "reports always have the learning rate", any_value},
     {"lr-decay-repeat-warmup", warmup},
-    {"lr-warmup-start-rate lr-warmup-cycle lr-warmup-at-reload", warmup, "0"},
+    {"lr-warmup-cycle lr-warmup-at-reload", warmup, "0"},
     {"exponential-smoothing-replace-freq", moving_average, "0,0u"},
     {"guided-alignment-cost", "the loss of --guided-alignment is cross-entropy", "ce", training},
     {"data-weighting-type", "weights are of pairs, not of words", "sentence", training},
     {"embedding-vectors embedding-normalization",
      "embeddings cannot be read from other files; --pretrained-model starts from a whole model"},
     {"embedding-fix-src embedding-fix-trg", "--freeze 'PATTERN' keeps parameters fixed"},
-    {"fp16", "--precision float16 on a GPU; on a CPU --precision bfloat16", "", "train translate"},
+    {"fp16",
+     "--precision float16 on a GPU; without it, a GPU trains in bfloat16 if it can, which needs no scaling of the "
+     "loss; "
+     "on a CPU --precision fastest",
+     "", "train"},
+    {"fp16", "--precision float16 on a GPU; on a CPU --precision bfloat16", "", "translate"},
     {"fp16", in_float32, "", "score"},
     {"precision", in_float32, "float32", "score"},
     {"cost-scaling", "--precision float16 sets the loss scale itself", any_value},
@@ -158,7 +161,9 @@ constexpr Foreign marian_option_rows[] = {
     {"valid-max-length", "validation crops pairs at --max-length pieces for cross-entropy and perplexity, and says so",
      any_value},
     {"max-length-factor", in_translate, "3", training},
-    {"word-penalty allow-unk n-best word-scores", in_translate, "0", training},
+    {"allow-unk", "training does not search, and translations of validation never have the unknown piece", any_value,
+     training},
+    {"word-penalty n-best word-scores", in_translate, "0", training},
     // Translating and scoring
     {"model-mmap", "model files are always memory-mapped", any_value},
     {"no-reload", "scoring reads --model and never writes it", any_value, "score"},
@@ -193,6 +198,10 @@ constexpr ForeignValue values[] = {
     {"train-sets", "stdin", "-"},
     {"precision", "float32 float32*", "float32", "", "train"},
     {"precision", "float16 float*", "float16", "", "train"},
+    {"shuffle", "batches", "",
+     "leave it out: the text is shuffled as a whole, with --ram in little memory; --stream N shuffles N lines at a "
+     "time",
+     "train"},
     {"type", "amun", "", "--type s2s is the recurrent model", "train"},
     {"type", "nematus", "", "--type s2s is the recurrent model", "train"},
     {"type", "multi-*", "", "a model has one source; join several into one line, with a separator", "train"},

@@ -51,14 +51,15 @@ Field<O> depth_scaling_field() {
 
 Flags model_flags() {
   Flags flags = config_flags("Model");
-  flags.insert(flags.begin(),
-               {.name = "task",
-                .field = &O::task,
-                .value = "NAME",
-                .group = "Model",
-                .help = "a set of defaults, which other options override: base and big as in Vaswani et al. 2017; "
-                        "tiny, for a small corpus (4 + 4 layers, size 128, 4 heads, dropout 0.3); tiny11, for fast "
-                        "translation (6 + 2 layers, size 256, 8 heads, recurrent decoder)"});
+  flags.insert(
+      flags.begin(),
+      {.name = "task",
+       .field = &O::task,
+       .value = "NAME",
+       .group = "Model",
+       .help = "defaults, which other options override: transformer-base and transformer-big as in Vaswani et al. "
+               "2017; transformer-tiny, for a small corpus (4 + 4 layers, size 128, 4 heads, dropout 0.3); "
+               "transformer-tiny11, fast (6 + 2 layers, size 256, 8 heads, recurrent decoder)"});
   return flags;
 }
 

@@ -4,13 +4,18 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view vocabularies = "--vocabs names both vocabularies, which train creates if they are missing";
-constexpr std::string_view length_penalty = "--normalize and --length-penalty divide scores by length";
+constexpr std::string_view length_penalty =
+    "--normalize A divides scores by length to the power A (avg: 1), --length-penalty gnmt A by GNMT's formula (wu)";
+constexpr std::string_view joeynmt =
+    "files of JoeyNMT are not read: docs/coming_from_fairseq.md has its names and those here";
 
 // Names that Marian or fairseq has too are in their tables. OpenNMT-py 2 and 3 write them with underscores, on the
 // command line and in configuration files.
 constexpr Foreign opennmt_option_rows[] = {
     // Files and vocabularies
-    {"data", "--train-sets and --valid-sets take two files each, source and target", "", "train"},
+    {"data", "--train-sets and --valid-sets take two files each, source and target; JoeyNMT's files are not read", "",
+     "train"},
+    {"name training testing joeynmt_version", joeynmt, "", "train translate"},
     {"src path_src", "--input names the text; the default is stdin", "", "translate"},
     {"tgt", "dragoman score rates given translations; --force-decode takes their beginnings", "", "translate"},
     {"src tgt path_src path_tgt", "--train-sets takes the two files"},
@@ -27,8 +32,7 @@ constexpr Foreign opennmt_option_rows[] = {
     {"src_subword_alpha tgt_subword_alpha src_subword_nbest tgt_subword_nbest",
      "--sentencepiece-alphas 0.1 samples segmentations"},
     {"src_seq_length tgt_seq_length", "use --max-length"},
-    {"src_seq_length_trunc tgt_seq_length_trunc",
-     "pairs longer than --max-length are left out; shorten them in the text"},
+    {"src_seq_length_trunc tgt_seq_length_trunc", "--max-length-crop crops both sides of longer pairs at --max-length"},
     {"save_model", "--model names the model's file"},
     {"save_checkpoint_steps", "--save-freq 5000u is every 5,000 updates"},
     {"keep_checkpoint", "--keep-last keeps the last checkpoints", "-1"},

@@ -213,6 +213,17 @@ void check_vocabs(const Options& o, Findings& findings) {
   if (!o.vocabs.empty()) check_pair("vocabs", o.vocabs, findings);
 }
 
+template <class Options>
+Flag<Options> sentencepiece_options_flag(std::string_view group) {
+  return {.name = "sentencepiece-options",
+          .field = &Options::sentencepiece_options,
+          .value = "OPTIONS",
+          .group = group,
+          .help =
+              "options of SentencePiece's trainer for a new vocabulary, together in quotes: '--split_digits "
+              "--character_coverage=0.9995' (docs/training.md lists them)"};
+}
+
 /// The names of the backends for --devices and --fast-math: "cpu", or "cuda:1" for both "1" and "cuda:1". Error for an
 /// invalid device, for the CPU or the same GPU among several, and for fast math on a CPU.
 std::vector<std::string> backend_names(const std::vector<std::string>& devices, bool fast_math);

@@ -13,6 +13,7 @@
 #include "nn/scores/score_kind.h"
 #include "options/shared_flags.h"
 #include "options/train_table.h"
+#include "vocab/trainer_options.h"
 
 namespace dragoman {
 namespace {
@@ -171,6 +172,7 @@ void check_data(TrainOptions& o, Findings& findings) {
   check_rereadable("vocabs", o.vocabs, findings);
   check_rereadable("valid-sets", o.valid_sets, findings);
   check_per_side("dim-vocabs", o.dim_vocabs.size(), findings);
+  findings.attempt([&] { trainer_options(o.sentencepiece_options); });
   check_per_side("sentencepiece-alphas", o.sentencepiece_alphas.size(), findings);
   const bool joint = o.vocabs.size() == 2 && o.vocabs[0] == o.vocabs[1];
   if (joint && o.dim_vocabs.size() == 2)
@@ -220,6 +222,11 @@ void check_schedule(const TrainOptions& o, Findings& findings) {
                   name_of(o.schedule));
   findings.expect(o.schedule != Schedule::noam || o.warmup > 0,
                   "--lr-schedule noam divides by --lr-warmup, which is 0");
+  findings.expect(o.schedule != Schedule::noam || o.warmup_start == 0,
+                  "--lr-warmup-start-rate {} contradicts --lr-schedule noam, whose formula begins at 0",
+                  o.warmup_start);
+  findings.expect(o.warmup_start <= o.learn_rate, "--lr-warmup-start-rate {} exceeds --learn-rate {}", o.warmup_start,
+                  o.learn_rate);
 }
 
 void check_rate_decay(const TrainOptions& o, Findings& findings) {
@@ -235,28 +242,6 @@ void check_rate_decay(const TrainOptions& o, Findings& findings) {
                   "--lr-decay-strategy stalled needs validations: --valid-sets, with --valid-freq above 0");
 }
 
-void warn_without_decay(const TrainOptions& o, const Given& given) {
-  for (const char* option : {"lr-decay-strategy", "lr-decay-start", "lr-decay-freq", "lr-decay-reset-optimizer"})
-    if (!o.decays() && given.changed(option)) log_warning("--{} has no effect without --lr-decay", option);
-  if (o.decays() && o.decay_strategy != DecayStrategy::batches && given.changed("lr-decay-freq"))
-    log_warning("--lr-decay-freq has no effect with --lr-decay-strategy {}: it is for batches",
-                name_of(o.decay_strategy));
-}
-
-void warn_without_links(const TrainOptions& o, const Given& given) {
-  if (o.guided_alignment.empty() && given.changed("guided-alignment-weight"))
-    log_warning("--guided-alignment-weight has no effect without --guided-alignment");
-}
-
-// A learning rate that falls when validation stalls counts the same validations.
-void warn_without_stopping(const TrainOptions& o, const Given& given) {
-  const bool decays_when_stalled =
-      o.decays() && (o.decay_strategy == DecayStrategy::stalled || o.decay_strategy == DecayStrategy::epoch_stalled);
-  if (o.valid_sets.empty() || o.early_stopping > 0 || decays_when_stalled) return;
-  for (const char* option : {"early-stopping-on", "early-stopping-epsilon", "valid-reset-stalled"})
-    if (given.changed(option)) log_warning("--{} has no effect with --early-stopping 0", option);
-}
-
 // A metric may be given twice, also by another name.
 void drop_repeated_metrics(TrainOptions& o) {
   std::vector<ValidMetric> unique;
@@ -268,12 +253,6 @@ void drop_repeated_metrics(TrainOptions& o) {
   }
   o.valid_metrics = std::move(unique);
   if (o.early_stopping_epsilon.size() > 1) o.early_stopping_epsilon = std::move(epsilons);
-}
-
-void warn_of_unused_tokenizer(const TrainOptions& o) {
-  if (!o.valid_sets.empty() && o.valid_tokenize != Tokenizer::thirteen_a &&
-      std::ranges::count(o.valid_metrics, ValidMetric::bleu) == 0)
-    log_warning("--valid-tokenize has no effect without --valid-metrics bleu");
 }
 
 void check_valid_script(const TrainOptions& o, Findings& findings) {
@@ -310,18 +289,15 @@ void check_precision(const TrainOptions& o) {
       "leave out --precision, or give --precision fastest; bfloat16 needs AVX-512 with BF16 (lscpu: avx512_bf16)");
 }
 
-void warn_without_validation(const TrainOptions& o, const Given& given) {
-  if (!o.valid_sets.empty()) return;
-  for (const char* option : {"early-stopping", "early-stopping-on", "early-stopping-epsilon", "valid-reset-stalled",
-                             "valid-freq", "valid-metrics", "beam-size", "normalize", "valid-tokenize",
-                             "valid-script-path", "valid-translation-output", "valid-max-lines", "valid-log"})
-    if (given.changed(option)) log_warning("--{} has no effect without --valid-sets", option);
-}
-
-// Marian then keeps all checkpoints, which is its default, so that its configuration files say it.
-void warn_of_checkpoints(const TrainOptions& o, const Given& given) {
-  if (given("overwrite") && !o.overwrite && !given("keep-last"))
-    log_warning("--overwrite false keeps no numbered checkpoints; --keep-last N keeps the last N");
+// On a CPU, --mini-batch-fit leaves the limits that Marian's configurations give besides it.
+void leave_batch_as_it_is(TrainOptions& o) {
+  if (!o.mini_batch_fit || !on_cpu(o)) return;
+  o.mini_batch_fit = false;
+  Strings limits;
+  if (o.mini_batch_words > 0) limits.push_back(fmt::format("--mini-batch-words {}", o.mini_batch_words));
+  if (o.mini_batch > 0) limits.push_back(fmt::format("--mini-batch {}", o.mini_batch));
+  log_warning("--mini-batch-fit is ignored on a CPU, where batches of any size fit into memory: they have {}",
+              limits.empty() ? "no other limit" : fmt::format("{}", fmt::join(limits, " and ")));
 }
 
 void check_run(const TrainOptions& o, Findings& findings) {
@@ -347,13 +323,10 @@ void apply_task(TrainOptions& o) {
 
 void check_train(TrainOptions& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = backend_names(o.devices, o.fast_math); });
-  if (o.mini_batch_fit && on_cpu(o)) {
-    log_warning(
-        "--mini-batch-fit is ignored on a CPU, where batches of any size fit into memory: they have --mini-batch-words "
-        "{}",
-        o.mini_batch_words);
-    o.mini_batch_fit = false;
-  }
+  leave_batch_as_it_is(o);
+  // A complete configuration file also lists options with their defaults.
+  const bool listed = !given.file_of("decoder-start").empty() && !given.changed("decoder-start");
+  o.decoder_start_by_vocabulary = !given("decoder-start") || listed;
   check_model(o, given, findings);
   check_data(o, findings);
   check_tying(o, given, findings);
@@ -367,12 +340,7 @@ void check_train(TrainOptions& o, const Given& given, Findings& findings) {
   check_valid_script(o, findings);
   findings.attempt([&] { require_tokenizer_without_model("valid-tokenize", o.valid_tokenize); });
   if (!findings.empty()) return;
-  warn_without_validation(o, given);
-  warn_without_stopping(o, given);
-  warn_without_decay(o, given);
-  warn_without_links(o, given);
-  warn_of_unused_tokenizer(o);
-  warn_of_checkpoints(o, given);
+  warn_of_unused(o, given);
 }
 
 }  // namespace dragoman

@@ -34,4 +34,7 @@ void apply_task(TrainOptions& options);
 /// Converts Marian's spellings to the corresponding members. Adds contradictions to the findings.
 void check_train(TrainOptions& options, const Given& given, Findings& findings);
 
+/// Warns of options without effect beside the others.
+void warn_of_unused(const TrainOptions& options, const Given& given);
+
 }  // namespace dragoman

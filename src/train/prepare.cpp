@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "backend/registry.h"
+#include "base/log.h"
 #include "model/model.h"
 #include "optim/frozen.h"
 #include "train/checkpoint.h"
@@ -41,7 +42,11 @@ void require_files(const TrainingSetup& setup) {
 }
 
 bool prepare(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies, int ranks) {
+  const DecoderStart wanted = setup.model.decoder_start;
   setup.model = with_vocabularies(setup, vocabularies);
+  if (setup.model.decoder_start != wanted)
+    log_info("{} has no <s>: the decoder begins with a vector of zeros, as in Marian (--decoder-start zero)",
+             setup.data.vocabs[1]);
   setup.training.gradient_shards = shards_of_run(setup, ranks);
   const bool resumed = resumes(setup);
   const Backend dry = dry_like(backend);

@@ -110,16 +110,16 @@ void warn_of_early_decay(const OptimizerOptions& o, double last) {
 void warn_of_long_warmup(const TrainingSetup& setup, double last) {
   const double warmup = double(setup.optimizer.warmup);
   if (last >= 2 * warmup) return;
-  const std::string updates = grouped(int64_t(last)), of_warmup = grouped(setup.optimizer.warmup);
+  const std::string updates = counted(int64_t(last), "update"), of_warmup = grouped(setup.optimizer.warmup);
   const std::string better = grouped(std::max(int64_t{1}, int64_t(last / 20)));
   if (last < warmup)
     log_warning(
-        "the run ends after about {} updates, within the {} of --lr-warmup: the learning rate never rises to its full "
+        "the run ends after about {}, within the {} of --lr-warmup: the learning rate never rises to its full "
         "value; lower --lr-warmup, to about {}",
         updates, of_warmup, better);
   else
     log_warning(
-        "the run ends after about {} updates, and the learning rate rises in {} of them, more than half; lower "
+        "the run ends after about {}, and the learning rate rises in {} of them, more than half; lower "
         "--lr-warmup, to about {}",
         updates, of_warmup, better);
 }

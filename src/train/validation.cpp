@@ -18,6 +18,7 @@
 #include "dragoman/run_control.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
+#include "vocab/model_facts.h"
 
 namespace dragoman {
 namespace {
@@ -125,8 +126,10 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
     lines.target.resize(most);
   }
   sources_ = std::move(lines.source);
+  // Text that is split already is joined as translations are.
+  const bool given_pieces = setup.data.no_spm_encode || facts_of(vocabularies.target.bytes()).joins_tokens;
   for (const std::string& line : lines.target)
-    references_.push_back(setup.data.no_spm_encode ? text_of_pieces(vocabularies.target, line) : line);
+    references_.push_back(given_pieces ? text_of_pieces(vocabularies.target, line) : line);
 }
 
 std::string Validation::fingerprint(ValidMetric metric) const {

@@ -30,7 +30,24 @@ struct Side {
   Vocabulary Vocabularies::*in_model;
 };
 
+Error no_such_start(const TrainingSetup& setup) {
+  return Error(fmt::format("--decoder-start {} is a piece that {} does not have", name_of(setup.model.decoder_start),
+                           setup.data.vocabs[1]),
+               "give --decoder-start zero, as in Marian, or eos; without the option it is zero for such a vocabulary");
+}
+
+// A list that is made has neither <s> nor padding, which need not be found out by reading all the text.
+void require_start_of_list(const TrainingSetup& setup) {
+  const bool needs_piece =
+      setup.model.decoder_start == DecoderStart::bos || setup.model.decoder_start == DecoderStart::pad;
+  const std::string& target = setup.data.vocabs[1];
+  if (needs_piece && !setup.data.decoder_start_by_vocabulary && is_piece_list(target) &&
+      !std::filesystem::exists(target))
+    throw no_such_start(setup);
+}
+
 void learn(const Side& side, const TrainingSetup& setup) {
+  require_start_of_list(setup);
   VocabularyTraining training{.model = side.path, .size = side.size, .size_option = "--dim-vocabs"};
   if (setup.data.dim_vocabs.empty() && is_piece_list(side.path)) training.size = std::numeric_limits<int>::max();
   const auto texts = training_texts(setup.data);
@@ -49,15 +66,17 @@ void learn(const Side& side, const TrainingSetup& setup) {
   training.type = setup.data.vocabulary_type;
   training.normalization = setup.data.normalization;
   training.protected_symbols = setup.data.protected_symbols;
+  training.trainer_options = trainer_options(setup.data.sentencepiece_options);
   training.sample_lines = setup.data.vocabulary_lines;
   training.seed = setup.training.seed;
   train_vocabulary(training);
 }
 
-// A list has at most so many tokens.
+// A list, or a SentencePiece model with a soft limit, has at most so many pieces.
 bool fits(const Vocabulary& vocabulary, const Side& side, const TrainingSetup& setup) {
   if (setup.data.dim_vocabs.empty()) return true;
-  return is_piece_list(side.path) ? vocabulary.size() <= side.size : vocabulary.size() == side.size;
+  const bool at_most = is_piece_list(side.path) || have_soft_limit(trainer_options(setup.data.sentencepiece_options));
+  return at_most ? vocabulary.size() <= side.size : vocabulary.size() == side.size;
 }
 
 // The model to write a missing vocabulary from: that of the run, if it resumes and asks for no other size, else
@@ -156,10 +175,9 @@ SpecialIds special_ids(const TrainingSetup& setup, const Vocabularies& vocabular
 ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vocabularies) {
   ModelConfig config = setup.data.guided_alignment.empty() ? setup.model : with_guided_alignment(setup.model);
   config.special = special_ids(setup, vocabularies);
-  if (config.decoder_start != DecoderStart::zero && config.first_token() < 0)
-    throw Error(fmt::format("--decoder-start {} is a piece that {} does not have", name_of(config.decoder_start),
-                            setup.data.vocabs[1]),
-                "give --decoder-start zero, as in Marian, or eos");
+  if (config.decoder_start == DecoderStart::bos && config.special.bos < 0 && setup.data.decoder_start_by_vocabulary)
+    config.decoder_start = DecoderStart::zero;
+  if (config.decoder_start != DecoderStart::zero && config.first_token() < 0) throw no_such_start(setup);
   config.source_vocabulary = vocabularies.source.size();
   config.target_vocabulary = vocabularies.target.size();
   if (config.rnn.encoder.pooling != EncoderPooling::hierarchical) return config;

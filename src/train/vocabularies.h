@@ -28,8 +28,9 @@ Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* mad
 /// The same on all ranks: rank 0 creates missing files, then the others open them.
 Vocabularies open_vocabularies(const TrainingSetup& setup, Communicator& ranks, MadeVocabularies& made);
 
-/// The model's configuration, completed with the sizes of the vocabularies and, with --sentence-ends, the pieces that
-/// end a sentence. Error if there are no such pieces.
+/// The model's configuration, completed with the sizes of the vocabularies, with a vector of zeros as the beginning of
+/// the decoder if there is no <s> and DataOptions::decoder_start_by_vocabulary allows it and, with --sentence-ends,
+/// with the pieces that end a sentence. Error if there are no such pieces.
 ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vocabularies);
 
 /// The files of --train-sets, with the special pieces that the model puts around sentences.

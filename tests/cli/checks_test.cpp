@@ -360,6 +360,14 @@ TEST(VocabFlags, HaveTheBoundsOfTraining) {
     });
   };
   EXPECT_EQ(coverage("0.98"), "no error");
+  EXPECT_THAT(error_of([] {
+                VocabOptions o;
+                parse(vocab_table(),
+                      {"train", "-m", "v", "-i", "text", "--character-coverage", "0.99", "--sentencepiece-options",
+                       "--character_coverage=0.9995"},
+                      o);
+              }),
+              HasSubstr("set the same: give one"));
   EXPECT_EQ(coverage("0.97"), "--character-coverage: 0.97 is out of range, expected from 0.98 to 1");
 }
 

@@ -112,7 +112,8 @@ TEST(ComingFromMarian, HasARowForEachDefaultThatDiffers) {
 
 TEST(ComingFromFairseq, HasTheTablesThatTheBinaryGoesBy) {
   const std::string text = page("coming_from_fairseq.md");
-  for (const std::string& table : {program_table(fairseq_programs()), option_table(fairseq_options())})
+  for (const std::string& table :
+       {program_table(fairseq_programs()), option_table(fairseq_options()), value_table(fairseq_values())})
     EXPECT_TRUE(text.find(table) != text.npos) << "docs/coming_from_fairseq.md lacks this table:\n" << table;
 }
 

@@ -216,8 +216,13 @@ TEST(MariansOptions, AreIgnoredWithOneLineForEachReason) {
 
 TEST(MariansOptions, MayHaveOptionsAsTheirValue) {
   const Answer<TrainOptions> answer(
-      train_table(), split(std::string(train_line) + " --sentencepiece-options --normalization_rule_tsv=norm.tsv"));
-  EXPECT_THAT(answer.said, testing::StartsWith("there is no option --sentencepiece-options | --vocab-type"));
+      train_table(), split(std::string(train_line) + " --sentencepiece-options --normalization_rule_name=nfkc"));
+  EXPECT_THAT(answer.said, testing::StartsWith("--sentencepiece-options: --normalization_rule_name is not for this "
+                                               "option to set | use --vocab-normalization"));
+  TrainOptions options;
+  parse(train_table(), split(std::string(train_line) + " --sentencepiece-options --normalization_rule_tsv=norm.tsv"),
+        options);
+  EXPECT_EQ(options.sentencepiece_options, "--normalization_rule_tsv=norm.tsv");
 }
 
 TEST(MariansOptions, NameStdin) {

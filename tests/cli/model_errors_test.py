@@ -39,6 +39,21 @@ PROVOKED = {
     "a vocabulary of … cannot sample segmentations, found alpha …, expected 0":
         "vocab encode -m sound.yml --alpha 0.1 -i s",
     "… is …, expected a model or another safetensors file": "translate -m s",
+    "--sentencepiece-options: '…' does not begin with two dashes":
+        f"{TRAIN} -m new --sentencepiece-options split_digits",
+    "--sentencepiece-options: --… is not for this option to set":
+        f"{TRAIN} -m new --sentencepiece-options --vocab_size=300",
+    "--sentencepiece-options: '…' is not one of …":
+        f"{TRAIN} -m new --sentencepiece-options --add_dummy_prefix=false",
+    "--sentencepiece-options: --…: '…' is neither true nor false":
+        f"{TRAIN} -m new --sentencepiece-options --split_digits=maybe",
+    "--sentencepiece-options: --…: '…' is not a number from … to …":
+        f"{TRAIN} -m new --sentencepiece-options --shrinking_factor=2",
+    "--sentencepiece-options: --…: '…' is not a whole number from … to …":
+        f"{TRAIN} -m new --sentencepiece-options --num_sub_iterations=1.5",
+    "--sentencepiece-options: --… needs a value: --…=…": f"{TRAIN} -m new --sentencepiece-options --required_chars",
+    "--… and --… of --sentencepiece-options set the same: give one":
+        "vocab train -m new.spm --input s --no-byte-fallback --sentencepiece-options --byte_fallback",
     "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
     "… has no protected symbol …, which --protected-symbols asks for": f"{TRAIN} -m new --protected-symbols <x>",
     "--sentencepiece-max-lines …, expected … or more, or 0 for all lines":
@@ -63,7 +78,8 @@ PROVOKED = {
     "--freeze … leaves no parameter to train": f"{TRAIN} -m new --freeze *",
     "--freeze …: … is a batch-norm statistic, which every training batch updates; it cannot be frozen":
         f"{TRAIN} -m new --transformer-norm batch --freeze encoder.*",
-    "--decoder-start … is a piece that … does not have": f"{TRAIN} -m new".replace("-v v v", "-v sound.yml sound.yml"),
+    "--decoder-start … is a piece that … does not have":
+        f"{TRAIN} -m new --decoder-start bos".replace("-v v v", "-v sound.yml sound.yml"),
     "… was trained with another vocabulary than …": f"{TRAIN} -m m".replace("-v v v", "-v w w"),
     "… begins with a header length of … bytes, expected at most …": "translate -m noise",
     "… begins with a header length of … bytes, but … follow": "translate -m cut",

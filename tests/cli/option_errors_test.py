@@ -83,6 +83,9 @@ PROVOKED = {
         "train -t s t -v v v -m new --after 1u --cpu-threads 1 --enc-depth 60 --dec-depth 60 --dim-emb 16384 "
         "--transformer-dim-ffn 65536",
     "--lr-schedule … needs --lr-decay-updates above --lr-warmup …": f"{TRAIN} -m new --lr-schedule cosine",
+    "--lr-warmup-start-rate … contradicts --lr-schedule noam, whose formula begins at 0":
+        f"{TRAIN} -m new --lr-schedule noam --lr-warmup-start-rate 1e-7",
+    "--lr-warmup-start-rate … exceeds --learn-rate …": f"{TRAIN} -m new --lr-warmup-start-rate 1",
     "--lr-decay-strategy … takes one number in --lr-decay-start, found …":
         f"{VALIDATE} --lr-decay 0.5 --lr-decay-strategy stalled",
     "--lr-decay-strategy … takes two numbers in --lr-decay-start, found …":
@@ -259,7 +262,7 @@ PROVOKED = {
     "--moe-experts 1 leaves the router nothing to choose": f"{TRAIN} -m new --moe-experts 1 --moe-frequency 1",
     "--moe-top-k … exceeds --moe-experts …":
         f"{TRAIN} -m new --moe-experts 2 --moe-top-k 3 --moe-frequency 1",
-    "--moe-frequency … gives no layer experts: the model has only … layers":
+    "--moe-frequency … gives no layer experts: the model has only …":
         f"{TRAIN} -m new --moe-experts 2",
     "--half-activations keeps activations in the type of --precision, which is float32 here":
         f"{TRAIN} -m new --half-activations",

@@ -54,12 +54,36 @@ TEST(FairseqsOptions, SayWhatTheyAreCalledHere) {
   for (const auto& [words, name] :
        {std::pair("-s en", "--input names the text"), std::pair("--lenpen 0.6", "--normalize"),
         std::pair("--max-len-b 50", "--max-length-add"), std::pair("--max-len-a 1.2", "--max-length-factor"),
-        std::pair("--unnormalized", "--normalize 0"), std::pair("--remove-bpe", "SentencePiece"),
-        std::pair("--beam 5", "--beam-size")}) {
+        std::pair("--unnormalized", "--normalize 0"), std::pair("--post-process letter", "SentencePiece"),
+        std::pair("--patience 2", "--search-rule"), std::pair("--beam 5", "--beam-size")}) {
     const Answer<TranslateCommandOptions> answer(translate_table(), split(std::string("-m m ") + words));
     EXPECT_EQ(answer.outcome(), refused) << words;
     EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name));
   }
+}
+
+TEST(FairseqsOptions, MayHaveAnAnswerForAValue) {
+  const auto hint = [](const std::string& words) {
+    return Answer<TrainOptions>(train_table(), split(std::string(train_line) + " " + words)).said;
+  };
+  EXPECT_THAT(hint("--arch transformer_iwslt_de_en"),
+              HasSubstr(" | --task transformer-base --transformer-dim-ffn 1024 --transformer-heads 4"));
+  EXPECT_THAT(hint("--arch transformer"), HasSubstr(" | --task transformer-base has the sizes of transformer"));
+  EXPECT_THAT(hint("--shuffle batches"), HasSubstr(" | leave it out: the text is shuffled as a whole"));  // Marian's
+  EXPECT_THAT(hint("--shuffle none"), HasSubstr(" | --no-shuffle keeps the order"));
+}
+
+TEST(FairseqsOptions, ThatJoinPiecesAreIgnoredAsTranslationsAreText) {
+  for (const char* words : {"--remove-bpe", "--remove-bpe=sentencepiece", "--remove-bpe @@"}) {
+    const Answer<TranslateCommandOptions> answer(translate_table(), split(std::string("-m m ") + words));
+    EXPECT_EQ(answer.outcome(), ignored) << words;
+    EXPECT_THAT(answer.said, HasSubstr("pieces of SentencePiece, and those of a list that end in @@"));
+  }
+  EXPECT_EQ(Answer<TranslateCommandOptions>(translate_table(), {"-m", "m", "--remove-bpe", "@@ "}).outcome(), ignored);
+  EXPECT_EQ(Answer<TranslateCommandOptions>(translate_table(), split("-m m --post-process subword_nmt")).outcome(),
+            ignored);
+  EXPECT_EQ(Answer<TrainOptions>(train_table(), split(std::string(train_line) + " --eval-bleu-remove-bpe")).outcome(),
+            ignored);
 }
 
 TEST(FairseqsOptions, AreIgnoredWithValuesThatChangeNothingHere) {
@@ -89,6 +113,46 @@ TEST(OpenNmtsOptions, SayWhatTheyAreCalledHere) {
   EXPECT_THAT(answer.said, testing::StartsWith("2 problems"));
 }
 
+TEST(JoeyNmtsSections, AreAnsweredByThePageWithItsNames) {
+  for (const char* section : {"name", "training", "testing"})
+    for (const char* command : {"train", "translate"}) {
+      ASSERT_NE(foreign_option(section, command), nullptr) << section;
+      EXPECT_THAT(std::string(foreign_option(section, command)->answer), HasSubstr("docs/coming_from_fairseq.md"));
+    }
+}
+
+TEST(CTranslate2sOptions, SayWhatTheyAreCalledHere) {
+  const std::pair<const char*, const char*> called[] = {{"--num_hypotheses 5", "--n-best"},
+                                                        {"--max_decoding_length 250", "--max-length-add"},
+                                                        {"--min_decoding_length 2", "--min-length"},
+                                                        {"--intra_threads 4", "--cpu-threads"},
+                                                        {"--inter_threads 4", "--cpu-threads"},
+                                                        {"--compute_type int8", "--precision"},
+                                                        {"--repetition_penalty 1.2", "penalty"},
+                                                        {"--no_repeat_ngram_size 3", "--no-repeat-ngram"},
+                                                        {"--length_penalty 1", "--normalize A"},
+                                                        {"--coverage_penalty 0.2", "coverage"},
+                                                        {"--sampling_topk 10", "--output-sampling"},
+                                                        {"--sampling_temperature 0.8", "--temperature"},
+                                                        {"--return_scores", "--scores"},
+                                                        {"--target_prefix p", "--force-decode"},
+                                                        {"--use_vmap", "--shortlist"},
+                                                        {"--suppress_sequences x", "--avoid"},
+                                                        {"--device_index 1", "--devices"}};
+  for (const auto& [words, name] : called) {
+    const Answer<TranslateCommandOptions> answer(translate_table(), split(std::string("-m m ") + words));
+    EXPECT_EQ(answer.outcome(), refused) << words;
+    EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name)) << words;
+  }
+  for (const char* words : {"--max_batch_size 32", "--batch_type tokens", "--repetition_penalty 1", "--suppress_unk",
+                            "--disable_unk", "--compute_type default", "--sampling_topk 1"})
+    EXPECT_EQ(Answer<TranslateCommandOptions>(translate_table(), split(std::string("-m m ") + words)).outcome(),
+              ignored)
+        << words;
+  EXPECT_THAT(std::string(foreign_option("output_dir", "convert")->answer), HasSubstr("--output"));
+  EXPECT_THAT(std::string(foreign_option("quantization", "convert")->answer), HasSubstr("dragoman quantize"));
+}
+
 TEST(SockeyesOptions, SayWhatTheyAreCalledHere) {
   const std::pair<const char*, const char*> called[] = {{"--num-layers 6:2", "--enc-depth"},
                                                         {"--checkpoint-interval 4000", "--valid-freq"},
@@ -96,6 +160,7 @@ TEST(SockeyesOptions, SayWhatTheyAreCalledHere) {
                                                         {"--initial-learning-rate 0.1", "--learn-rate"},
                                                         {"--decode-and-evaluate 500", "--valid-metrics bleu"},
                                                         {"--learning-rate-reduce-num-not-improved 8", "--lr-decay X"},
+                                                        {"--gradient-clipping-type abs", "single elements"},
                                                         {"--device-id 0", "--devices"}};
   for (const auto& [words, name] : called) {
     const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " " + words));
@@ -103,6 +168,9 @@ TEST(SockeyesOptions, SayWhatTheyAreCalledHere) {
     EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name));
   }
   EXPECT_EQ(Answer<TranslateCommandOptions>(translate_table(), split("-m m --chunk-size 9")).outcome(), ignored);
+  EXPECT_EQ(
+      Answer<TrainOptions>(train_table(), split(std::string(train_line) + " --gradient-clipping-type norm")).outcome(),
+      ignored);
 }
 
 TEST(ForeignOptions, OfSacrebleuAndFastAlignAreAnsweredWhereTheyBelong) {
@@ -139,7 +207,7 @@ TEST(ForeignOptions, OfSacrebleuAndFastAlignAreAnsweredWhereTheyBelong) {
 
 // The first table that has a name answers for it.
 TEST(ForeignOptions, OfTheLaterTablesAreInNoEarlierOne) {
-  for (const auto& rows : {opennmt_options(), sockeye_options()})
+  for (const auto& rows : {opennmt_options(), sockeye_options(), ctranslate2_options()})
     for (const Foreign& row : rows)
       for (const std::string& name : split(std::string(row.names))) {
         const std::string command = row.commands.empty() ? "average" : split(std::string(row.commands))[0];
@@ -169,7 +237,7 @@ TEST(ForeignOptions, HaveAnswersThatNameOptionsThatExist) {
     for (const std::string& name : all_names(command.options())) known.insert("--" + name);
   for (const auto& rows :
        {marian_options(), fairseq_options(), opennmt_options(), sockeye_options(), sacrebleu_options(),
-        marian_programs(), fairseq_programs(), opennmt_programs(), sockeye_programs()})
+        ctranslate2_options(), marian_programs(), fairseq_programs(), opennmt_programs(), sockeye_programs()})
     for (const Foreign& row : rows)
       for (std::string word : split(std::string(row.answer))) {
         while (!word.empty() && std::ispunct(uint8_t(word.back()))) word.pop_back();

@@ -6,6 +6,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -71,6 +72,24 @@ class Script(InFolder):
                      options="--valid-translation-output out")
         self.refused("--valid-translation-output no/out: there is no folder no",
                      options="--valid-translation-output no/out --valid-metrics bleu")
+
+    def test_of_lists_of_tokens_is_of_words(self):
+        for side, text in (("s", self.source), ("t", self.target)):
+            split = " ".join(word if len(word) < 4 else f"{word[:2]}@@ {word[2:]}" for word in text.split(" "))
+            (self.folder / f"{side}.bpe").write_text(re.sub(r"(\w{2})(\w+\n)", r"\1@@ \2", split), encoding="utf-8")
+        done = self.call("train", "-t", "s.bpe", "t.bpe", "--valid-sets", "s.bpe", "t.bpe", "-v", "tokens.yml",
+                         "tokens.yml", "-m", "tokens.safetensors", "--valid-freq", "150u", "--after", "150u",
+                         "--valid-metrics", "bleu", "--valid-translation-output", "words", "--cpu-threads", "1", *SMALL)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        self.assertEqual(done.stderr.count("tokens.yml has no <s>: the decoder begins with a vector of zeros"), 1)
+        words = (self.folder / "words").read_text(encoding="utf-8")
+        self.assertNotIn("@@", words)
+        measured = float(re.search(r" : bleu : ([0-9.]+) : ", done.stderr)[1])
+        of_words = self.succeed("evaluate", "-r", "t", "-i", "words", "--metrics", "bleu", "--json")
+        self.assertAlmostEqual(measured, json.loads(of_words)["bleu"], delta=0.1)
+        self.assertGreater(measured, 10)
+        split = (self.folder / "s.bpe").read_text(encoding="utf-8")
+        self.assertNotIn("@@", self.succeed("translate", "-m", "tokens.safetensors", "--remove-bpe", text=split))
 
     def begun(self, model):
         """A run that is in a validation whose script waits, and the script's process."""

@@ -21,6 +21,18 @@ TEST(LearningRate, RisesInALineToThePeak) {
   }
 }
 
+// A quarter of the way from 0.0004 to 0.002, half of it, all of it.
+TEST(LearningRate, MayRiseFromAnotherRateThanZero) {
+  for (Schedule s : {Schedule::inverse_sqrt, Schedule::cosine, Schedule::linear, Schedule::constant}) {
+    OptimizerOptions o = options(s), plain = o;
+    o.warmup_start = 0.0004;
+    EXPECT_DOUBLE_EQ(learning_rate(o, 25, 512), 0.0008) << name_of(s);
+    EXPECT_DOUBLE_EQ(learning_rate(o, 50, 512), 0.0012) << name_of(s);
+    EXPECT_DOUBLE_EQ(learning_rate(o, 100, 512), 0.002) << name_of(s);
+    EXPECT_EQ(learning_rate(o, 300, 512), learning_rate(plain, 300, 512)) << name_of(s);
+  }
+}
+
 TEST(LearningRate, BeginsAtThePeakWithoutWarmUp) {
   for (Schedule s : {Schedule::inverse_sqrt, Schedule::cosine, Schedule::linear, Schedule::constant}) {
     OptimizerOptions o = options(s);

@@ -50,6 +50,32 @@ TEST(SpecialIds, NeedAPieceThatTheDecoderBeginsWith) {
                     HasSubstr("--decoder-start zero")));
 }
 
+TEST(SpecialIds, WithoutAStartBeginWithZerosIfTheVocabularyDecides) {
+  MarianRun run;
+  run.setup.data.decoder_start_by_vocabulary = true;
+  run.train_until(1);
+  EXPECT_EQ(ModelFile(run.setup.training.model).config().decoder_start, DecoderStart::zero);
+  EXPECT_THAT(run.log.text(), HasSubstr("marian.model has no <s>: the decoder begins with a vector of zeros"));
+  run.log.clear();
+  run.train_until(2);
+  EXPECT_THAT(run.log.text(), HasSubstr("Resum")) << "with the model that it began with";
+  ToyRun other;
+  other.setup.data.decoder_start_by_vocabulary = true;
+  other.train_until(1);
+  EXPECT_EQ(ModelFile(other.setup.training.model).config().decoder_start, DecoderStart::bos) << "it has <s>";
+}
+
+TEST(SpecialIds, OfAListToMakeAreKnownBeforeTheTextIsRead) {
+  ToyRun run;
+  const std::string list = run.files.path("list.yml");
+  run.setup.data.vocabs = {list, list};
+  EXPECT_THAT(message_of([&] { run.train_until(1); }), HasSubstr("--decoder-start bos is a piece that"));
+  EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("Listed")));
+  run.setup.data.decoder_start_by_vocabulary = true;
+  EXPECT_EQ(message_of([&] { run.train_until(1); }), "");
+  EXPECT_THAT(run.log.text(), HasSubstr("list.yml has no <s>"));
+}
+
 TEST(SpecialIds, AreTheSameOnBothSides) {
   ToyRun run;
   const MarianRun other;

@@ -101,6 +101,22 @@ TEST(Validation, SaysWhichPairsItCrops) {
   EXPECT_THAT(v.run.log.text(), testing::Not(HasSubstr("longer")));
 }
 
+// "zw@@ ei" is the word "zwei" on both sides, whatever pieces it has in the references.
+TEST(Validation, IsOfWordsIfTheTextIsSplitBySubwordNmt) {
+  Validated v;
+  const auto list = [&](const char* name) {
+    return Vocabulary::load(v.run.files.write(name, "</s>\n<unk>\nzw@@\nei\nz@@\nw@@\nzwei\n"));
+  };
+  v.run.setup.training.valid_metrics = {ValidMetric::bleu};
+  v.run.setup.training.valid_sets = {v.run.files.write("v.en", "zwei\n"), v.run.files.write("v.de", "zw@@ ei\n")};
+  const Vocabularies split{list("list.txt"), list("list.txt")};
+  const std::string pieces = Validation(v.run.setup, split, v.run.control).fingerprint(ValidMetric::bleu);
+  v.run.files.write("v.de", "z@@ w@@ ei\n");
+  EXPECT_EQ(Validation(v.run.setup, split, v.run.control).fingerprint(ValidMetric::bleu), pieces);
+  v.run.files.write("v.de", "zw@@ zw@@ ei\n");
+  EXPECT_NE(Validation(v.run.setup, split, v.run.control).fingerprint(ValidMetric::bleu), pieces);
+}
+
 TEST(Validation, SplitsForBleuAsTheTokenizerSays) {
   Validated v;
   v.run.setup.training.valid_metrics = {ValidMetric::bleu};

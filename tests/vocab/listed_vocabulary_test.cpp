@@ -121,6 +121,25 @@ TEST(ListedVocabulary, OfTokensSplitsAtBlanks) {
   EXPECT_THROW(v.piece(6), Error);
 }
 
+TEST(ListedVocabulary, OfTokensJoinsThoseOfSubwordNmt) {
+  ListedVocabulary list = tokens();
+  list.pieces.insert(list.pieces.end(), {"lo@@", "w@@", "er", "@@"});
+  const Vocabulary v = made(list);
+  EXPECT_TRUE(facts_of(v.bytes()).joins_tokens);
+  EXPECT_THAT(v.encode("lo@@ w@@ er dog"), ElementsAre(6, 7, 8, 3)) << "text is already split";
+  EXPECT_EQ(v.decode(Ids{6, 7, 8, 3, 1, 0}), "lower dog ⁇");
+  EXPECT_EQ(v.decode(Ids{3, 6}), "dog lo") << "the last piece ends its word";
+  EXPECT_EQ(v.decode_pieces({"lo@@", "w@@", "er", "a"}), "lower a");
+  EXPECT_EQ(v.text_of(6) + v.text_of(8) + v.text_of(3), "loer dog ");
+  const DecodedText text = v.decode_with_offsets(Ids{6, 8, 3});
+  EXPECT_EQ(text.text.substr(text.ranges[1].begin, text.ranges[1].end - text.ranges[1].begin), "er");
+  for (int i = 0; i < 300; ++i) list.pieces.push_back(fmt::format("word{}", i));
+  const Vocabulary words = made(list);
+  EXPECT_FALSE(facts_of(words.bytes()).joins_tokens) << "two of 310 are words that happen to end so";
+  EXPECT_EQ(words.decode(Ids{6, 8, 3}), "lo@@ er dog");
+  EXPECT_FALSE(facts_of(made(merges()).bytes()).joins_tokens) << "it splits text itself";
+}
+
 TEST(ListedVocabulary, OfMergesSplitsWords) {
   const Vocabulary v = made(merges());
   EXPECT_THAT(v.encode("lower lowest"), ElementsAre(4, 5, 4, 6, 7, 8));

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/line_writer.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "tests/temporary_folder.h"
 #include "tests/vocab/travel_text.h"
 #include "vocab/model_facts.h"
@@ -93,6 +94,53 @@ TEST_P(Training, LearnsFromTheLinesOfASample) {
   auto few = training();
   few.sample_lines = 100;
   EXPECT_STREQ(error_of(few).what(), "--sentencepiece-max-lines 100, expected 101 or more, or 0 for all lines");
+}
+
+TEST_P(Training, TakesOptionsOfTheTrainer) {
+  auto digits = training();
+  digits.inputs.push_back(folder.make("numbers", "in 1989 and 1989 and 1989 and 1989\n"));
+  const auto longest = [&] {
+    train_vocabulary(digits);
+    const Vocabulary vocabulary = Vocabulary::load(digits.model);
+    size_t characters = 0;
+    for (int32_t id = 3; id < vocabulary.size(); ++id)
+      if (!vocabulary.is_byte(id)) characters = std::max(characters, size_t(count_characters(vocabulary.piece(id))));
+    return characters;
+  };
+  EXPECT_GT(longest(), 3u);
+  digits.trainer_options = trainer_options("--max_sentencepiece_length=3 --split_digits");
+  EXPECT_EQ(longest(), 3u);
+  digits.trainer_options = trainer_options("--byte_fallback=false");
+  digits.size = 100;
+  train_vocabulary(digits);
+  EXPECT_FALSE(Vocabulary::load(digits.model).has_byte_fallback());
+  digits.size = 380;
+  digits.trainer_options = trainer_options("--normalization_rule_tsv=" + (folder / "nowhere.tsv"));
+  EXPECT_THAT(error_of(digits).what(), HasSubstr("nowhere.tsv"));
+}
+
+TEST(TrainerOptions, AreCheckedBeforeTheTextIsRead) {
+  EXPECT_EQ(
+      trainer_options(" --split_digits  --hard_vocab_limit=0 --character_coverage=0.9995 "),
+      (TrainerOptions{{"split_digits", "true"}, {"hard_vocab_limit", "false"}, {"character_coverage", "0.9995"}}));
+  EXPECT_TRUE(have_soft_limit(trainer_options("--hard_vocab_limit=false")));
+  EXPECT_FALSE(have_soft_limit(trainer_options("")));
+  const auto said = [](const char* words) {
+    try {
+      trainer_options(words);
+    } catch (const Error& error) {
+      return fmt::format("{} | {}", error.what(), error.hint());
+    }
+    return std::string("no error");
+  };
+  EXPECT_THAT(said("--vocab_size=8000"), HasSubstr("--vocab_size is not for this option to set | use --dim-vocabs"));
+  EXPECT_THAT(said("--user_defined_symbols=a,b"), HasSubstr("use --protected-symbols"));
+  EXPECT_THAT(said("--treat_whitespace_as_suffix"), HasSubstr("'treat_whitespace_as_suffix' is not one of allow_"));
+  EXPECT_THAT(said("--character_coverage=0.5"), HasSubstr("'0.5' is not a number from 0.98 to 1"));
+  EXPECT_THAT(said("--num_sub_iterations=1.5"), HasSubstr("'1.5' is not a whole number from 1 to 10"));
+  EXPECT_THAT(said("--split_digits=maybe"), HasSubstr("'maybe' is neither true nor false"));
+  EXPECT_THAT(said("--required_chars"), HasSubstr("needs a value"));
+  EXPECT_THAT(said("split_digits"), HasSubstr("'split_digits' does not begin with two dashes"));
 }
 
 TEST_P(Training, ReadsHostileText) {
