@@ -62,9 +62,10 @@ struct Job {
 
 TranslationJob translation(Job& job, int i) {
   const size_t sentences = i == 20 ? 1200 : i % 5 == 0 ? 60 : size_t(i % 3);  // 1200: memory goes back after them
-  TranslationJob request{.sentences = std::vector<std::string>(sentences, "the old house is new"),
-                         .search = {.beam_size = 1 + i % 3, .max_length_add = 3},
-                         .alignment = i % 7 == 0};
+  TranslationJob request;
+  request.sentences.assign(sentences, "the old house is new");
+  request.search = {.beam_size = 1 + i % 3, .max_length_add = 3};
+  request.alignment = i % 7 == 0;
   if (i % 2 == 0) request.partial = [&job](size_t, const std::string&, bool) { ++job.partials; };
   request.done = [&job](const std::vector<std::vector<Translation>>&) { ++job.answers; };
   request.failed = [&job](const std::exception_ptr&) { job.answers += 100; };
