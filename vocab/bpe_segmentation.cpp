@@ -18,10 +18,10 @@ class BpeSegmentation : public Segmentation {
     for (const std::string_view word : split_at_blanks(line)) {
       for (const std::string_view part : merges_.split(word)) {
         const auto begin = size_t(part.data() - line.data());
-        written.pieces.emplace_back(part).append(continues);
+        written.pieces.emplace_back(part).append(continuation_mark);
         written.ranges.push_back({begin, begin + part.size()});
       }
-      written.pieces.back().resize(written.pieces.back().size() - continues.size());
+      written.pieces.back().resize(written.pieces.back().size() - continuation_mark.size());
     }
     return written;
   }

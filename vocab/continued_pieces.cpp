@@ -8,8 +8,8 @@ DecodedText join_continued(const std::vector<std::string>& pieces) {
   DecodedText decoded;
   std::string& text = decoded.text;
   for (const std::string& piece : pieces) {
-    const bool more = piece.ends_with(continues);
-    const size_t bytes = piece.size() - (more ? continues.size() : 0);
+    const bool more = piece.ends_with(continuation_mark);
+    const size_t bytes = piece.size() - (more ? continuation_mark.size() : 0);
     decoded.ranges.push_back({text.size(), text.size() + bytes});
     text.append(piece, 0, bytes).append(more ? "" : " ");
   }
@@ -19,12 +19,13 @@ DecodedText join_continued(const std::vector<std::string>& pieces) {
 }
 
 std::string text_of_continued(const std::string& piece) {
-  return piece.ends_with(continues) ? piece.substr(0, piece.size() - continues.size()) : piece + ' ';
+  return piece.ends_with(continuation_mark) ? piece.substr(0, piece.size() - continuation_mark.size()) : piece + ' ';
 }
 
 bool has_continued_pieces(const std::vector<std::string>& pieces) {
-  const auto marked = std::ranges::count_if(
-      pieces, [](const std::string& piece) { return piece.size() > continues.size() && piece.ends_with(continues); });
+  const auto marked = std::ranges::count_if(pieces, [](const std::string& piece) {
+    return piece.size() > continuation_mark.size() && piece.ends_with(continuation_mark);
+  });
   return marked > 0 && size_t(marked) * 100 >= pieces.size();
 }
 

@@ -8,7 +8,7 @@
 namespace dragoman {
 
 /// subword-nmt's way to write pieces (Sennrich et al. 2016): one that does not end its word ends with this mark.
-inline constexpr std::string_view continues = "@@";
+inline constexpr std::string_view continuation_mark = "@@";
 
 /// The text of such pieces, with blanks between words: "low@@", "er", "e" is "lower e". The last piece ends its word.
 DecodedText join_continued(const std::vector<std::string>& pieces);

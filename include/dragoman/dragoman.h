@@ -199,8 +199,7 @@ enum dragoman_status dragoman_translate(struct dragoman_translator* translator, 
                                         struct dragoman_translations** translations, struct dragoman_error** error);
 
 /* Terms and the translations that must occur where they do: `count` of each, for requests to translators with the same
- * vocabulary. They take precedence over those of the translator's
- * own glossary, which also apply. */
+ * vocabulary. They take precedence over those of the translator's own glossary, which also apply. */
 struct dragoman_glossary;
 enum dragoman_status dragoman_glossary_new(struct dragoman_translator* translator, const char* const* terms,
                                            const char* const* translations, size_t count,

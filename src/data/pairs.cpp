@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "base/grouped.h"
+#include "base/words.h"
+#include "vocab/model_facts.h"
 
 namespace dragoman {
 namespace {
@@ -48,6 +50,16 @@ LinePairs read_line_pairs(const TextPair& text, int64_t max_lines) {
     pairs.target.push_back(std::move(pair[1]));
   }
   return pairs;
+}
+
+std::vector<std::string> as_translations_are(const Vocabulary& target, std::vector<std::string> lines,
+                                             bool given_pieces) {
+  if (!given_pieces && !facts_of(target.bytes()).joins_tokens) return lines;
+  for (std::string& line : lines) {
+    const auto pieces = split_at_blanks(line);
+    line = target.decode_pieces({pieces.begin(), pieces.end()});
+  }
+  return lines;
 }
 
 }  // namespace dragoman

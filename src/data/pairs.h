@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/parallel_text.h"
+#include "vocab/vocabulary.h"
 
 namespace dragoman {
 
@@ -21,5 +22,10 @@ struct LinePairs {
 
 /// Reads all lines, or only the first `max_lines` (0: all). Throws Error as ParallelReader does.
 LinePairs read_line_pairs(const TextPair& text, int64_t max_lines = 0);
+
+/// The lines of a target as translations are printed, to compare both: without marks of pieces if the lines are
+/// `given_pieces`, or tokens that the vocabulary joins.
+std::vector<std::string> as_translations_are(const Vocabulary& target, std::vector<std::string> lines,
+                                             bool given_pieces = false);
 
 }  // namespace dragoman

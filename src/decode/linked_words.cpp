@@ -17,7 +17,7 @@ std::vector<LinkedWords> linked_words(const std::string& source, const Translati
     while (last != source_words.end() && last->begin < link.source.end) ++last;
     if (first == last) continue;
     const LinkedWords linked{first->begin, std::prev(last)->end, words[link.begin].begin, words[link.end - 1].end};
-    if (all.empty() || all.back() != linked) all.push_back(linked);
+    if (std::ranges::find(all, linked) == all.end()) all.push_back(linked);  // from another piece of the same word
   }
   return all;
 }

@@ -57,7 +57,8 @@ TranslationQuality quality(const ModelFile& file, DType type, const LinePairs& l
   const auto translations = Translator(cx, *loaded.model, loaded.vocabularies, TranslateOptions{},
                                        SearchOptions{.beam_size = o.beam_size}, searches_on(device))
                                 .translate(lines.source);
-  return {bleu(translations, {lines.target}, o.tokenize).score, chrf(translations, {lines.target})};
+  const auto references = as_translations_are(loaded.vocabularies.target, lines.target);
+  return {bleu(translations, {references}, o.tokenize).score, chrf(translations, {references})};
 }
 
 void pass_gate(const TranslationQuality& float32, const TranslationQuality& int8, const QuantizeOptions& o) {

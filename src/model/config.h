@@ -297,8 +297,8 @@ struct ModelConfig {
   AlignmentConfig alignment;
   Autoregression autoregression = Autoregression::self_attention;  // of the decoder
   AverageAttentionConfig average;
-  std::vector<int>
-      tied_decoder_layers;  // for each decoder layer, the layer, from 1, whose weights it uses; empty: its own
+  // For each decoder layer the layer, from 1, whose weights it uses; empty: its own.
+  std::vector<int> tied_decoder_layers;
   RnnConfig rnn;
   bool copies = false;         // tokens of the source may be copied (CopyHead)
   bool learns_source = false;  // decoder-only: the training loss counts the source's tokens too

@@ -21,18 +21,18 @@ double learning_rate(const OptimizerOptions& o, int64_t update, int dim) {
     return o.learn_rate / std::sqrt(double(dim)) *
            std::min(1 / std::sqrt(t), warmup > 0 ? t * std::pow(warmup, -1.5) : 1 / std::sqrt(t));
   const double warm = warmup > 0 ? std::min(1.0, t / warmup) : 1.0;
-  const double peak = o.learn_rate * warm + o.warmup_start * (1 - warm);  // so far
+  const double warmed = o.learn_rate * warm + o.warmup_start * (1 - warm);
   switch (o.schedule) {
     case Schedule::inverse_sqrt: {
       const double from = double(o.decay_from > 0 ? o.decay_from : o.warmup);
-      return peak * (from > 0 && t > from ? std::sqrt(from / t) : 1.0);
+      return warmed * (from > 0 && t > from ? std::sqrt(from / t) : 1.0);
     }
     case Schedule::cosine:
-      return peak * (t <= warmup ? 1 : (1 + std::cos(std::numbers::pi * progress(o, t))) / 2);
+      return warmed * (t <= warmup ? 1 : (1 + std::cos(std::numbers::pi * progress(o, t))) / 2);
     case Schedule::linear:
-      return peak * (t <= warmup ? 1 : 1 - progress(o, t));
+      return warmed * (t <= warmup ? 1 : 1 - progress(o, t));
     default:
-      return peak;
+      return warmed;
   }
 }
 

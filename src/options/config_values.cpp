@@ -32,4 +32,9 @@ bool is_boolean(const ConfigField& field) {
   return std::holds_alternative<bool*>(field.member(config));
 }
 
+bool is_list(const ConfigField& field) {
+  ModelConfig config;
+  return std::holds_alternative<std::vector<int>*>(field.member(config));
+}
+
 }  // namespace dragoman

@@ -9,5 +9,6 @@ void read_words(const ConfigMember& member, const Strings& words, Bounds bounds)
 Strings show_words(const ConfigField& field, ModelConfig config);
 std::string choices_of(const ConfigField& field);
 bool is_boolean(const ConfigField& field);
+bool is_list(const ConfigField& field);
 
 }  // namespace dragoman

@@ -45,7 +45,9 @@ constexpr Foreign ctranslate2_option_rows[] = {
     // Converting
     {"output_dir", "--output names the model file or, with --to, the folder", "", "convert"},
     {"model_path model_dir model_spec", "--input names the model to read", "", "convert"},
-    {"data_dir source_lang target_lang", "--vocabs names the vocabularies", "", "convert"},
+    {"data_dir", "--vocabs names the vocabularies", "", "convert"},
+    {"source_lang target_lang",
+     "--vocabs names the vocabularies; --source-lang and --target-lang are for multilingual models", "", "convert"},
     {"quantization", "dragoman quantize writes a model with 8-bit weights", "float32", "convert"},
     {"vocab_mapping", "translate restricts itself to likely pieces with --shortlist", "", "convert"},
     {"fixed_dictionary user_dir", architecture, "", "convert"},

@@ -24,8 +24,12 @@ struct Field {
 
   using Set = std::function<void(Options&, const Strings&, Bounds)>;
   using Show = std::function<Strings(const Options&)>;
-  Field(Set setter, Show shower, std::string words, bool is_boolean)
-      : set(std::move(setter)), show(std::move(shower)), choices(std::move(words)), list(false), boolean(is_boolean) {}
+  Field(Set setter, Show shower, std::string words, bool is_boolean, bool is_list = false)
+      : set(std::move(setter)),
+        show(std::move(shower)),
+        choices(std::move(words)),
+        list(is_list),
+        boolean(is_boolean) {}
 
   Set set;
   Show show;

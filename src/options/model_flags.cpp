@@ -12,7 +12,7 @@ using Flags = std::vector<Flag<O>>;
 
 Field<O> field_of(const ConfigField& field) {
   return {[&field](O& o, const Strings& words, Bounds bounds) { read_words(field.member(o), words, bounds); },
-          [&field](const O& o) { return show_words(field, o); }, choices_of(field), is_boolean(field)};
+          [&field](const O& o) { return show_words(field, o); }, choices_of(field), is_boolean(field), is_list(field)};
 }
 
 // The fields of a configuration that have this heading in --help.

@@ -16,6 +16,7 @@ constexpr Foreign opennmt_option_rows[] = {
     {"data", "--train-sets and --valid-sets take two files each, source and target; JoeyNMT's files are not read", "",
      "train"},
     {"name training testing joeynmt_version", joeynmt, "", "train translate"},
+    {"data", joeynmt, "", "translate"},
     {"src path_src", "--input names the text; the default is stdin", "", "translate"},
     {"tgt", "dragoman score rates given translations; --force-decode takes their beginnings", "", "translate"},
     {"src tgt path_src path_tgt", "--train-sets takes the two files"},

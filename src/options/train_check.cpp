@@ -290,7 +290,7 @@ void check_precision(const TrainOptions& o) {
 }
 
 // On a CPU, --mini-batch-fit leaves the limits that Marian's configurations give besides it.
-void leave_batch_as_it_is(TrainOptions& o) {
+void ignore_fit_on_cpu(TrainOptions& o) {
   if (!o.mini_batch_fit || !on_cpu(o)) return;
   o.mini_batch_fit = false;
   Strings limits;
@@ -323,7 +323,7 @@ void apply_task(TrainOptions& o) {
 
 void check_train(TrainOptions& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = backend_names(o.devices, o.fast_math); });
-  leave_batch_as_it_is(o);
+  ignore_fit_on_cpu(o);
   // A complete configuration file also lists options with their defaults.
   const bool listed = !given.file_of("decoder-start").empty() && !given.changed("decoder-start");
   o.decoder_start_by_vocabulary = !given("decoder-start") || listed;

@@ -44,7 +44,7 @@ class Exchange {
   virtual void respond(HttpResponse response) = 0;
   virtual void begin_events(Headers headers) = 0;  // server-sent events (WHATWG HTML, section 9.2)
   virtual void send_event(std::string_view name, std::string_view data) = 0;  // `data` is one line
-  virtual bool events_begun() const = 0;
+  virtual bool events_begun() const = 0;                                      // also after respond()
   virtual void end_events(int status) = 0;  // what the request counts as: 200, or the status of its failure
 
   /// `abandoned` is called once if nobody waits for the answer any more: with 499 if the peer has gone, with 503 if the

@@ -76,7 +76,7 @@ class Texts {
   }
 
   /// What the translation of the first text, up to its first unfinished sentence, has in addition to what earlier calls
-  /// returned. Cost: of what has not been returned, however long the text is.
+  /// returned. Cost: of the sentences that have not been returned as a whole, however long the text is.
   std::string grown(size_t sentence, const std::string& beginning, bool whole) {
     if (sentence >= beginnings_.size()) return "";
     beginnings_[sentence].text = beginning;

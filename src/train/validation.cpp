@@ -29,11 +29,6 @@ std::vector<int32_t> encoded(const Vocabulary& vocabulary, const std::string& li
   return setup.data.no_spm_encode ? vocabulary.encode_given_pieces(line) : vocabulary.encode(line);
 }
 
-std::string text_of_pieces(const Vocabulary& vocabulary, const std::string& line) {
-  const auto pieces = split_at_blanks(line);
-  return vocabulary.decode_pieces({pieces.begin(), pieces.end()});
-}
-
 std::string_view bytes_of(const std::vector<int32_t>& ids) {
   return {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(int32_t)};
 }
@@ -126,10 +121,7 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
     lines.target.resize(most);
   }
   sources_ = std::move(lines.source);
-  // Text that is split already is joined as translations are.
-  const bool given_pieces = setup.data.no_spm_encode || facts_of(vocabularies.target.bytes()).joins_tokens;
-  for (const std::string& line : lines.target)
-    references_.push_back(given_pieces ? text_of_pieces(vocabularies.target, line) : line);
+  references_ = as_translations_are(vocabularies.target, std::move(lines.target), setup.data.no_spm_encode);
 }
 
 std::string Validation::fingerprint(ValidMetric metric) const {

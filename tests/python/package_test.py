@@ -207,7 +207,7 @@ class Translating(PackageTest):
                     self.assertEqual({target for _, target in linked}, set(t.text.split()))
                     self.assertEqual(pickle.loads(pickle.dumps(t)).words, t.words)
         self.assertEqual(self.translator.translate(LINES[0], n_best=1)[0].words, [])
-        with self.assertRaisesRegex(dragoman.Error, "give n_best"):
+        with self.assertRaisesRegex(dragoman.Error, "translate gives with n_best"):
             self.translator.translate(LINES[0], alignment=True)
         with self.assertRaisesRegex(TypeError, "alignment is 1, expected bool"):
             self.translator.translate(LINES[0], n_best=1, alignment=1)

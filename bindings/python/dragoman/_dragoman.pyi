@@ -25,7 +25,7 @@ class Vocabulary:
 
 class SearchOptions:
     def __init__(self) -> None: ...
-    # It has a member for each of SearchKeywords, set by name.
+    # It has a member for each option of the search among SearchKeywords, set by name.
     beam_size: int
     n_best: int
     sampling: str

@@ -197,7 +197,7 @@ class Translator:
         if not isinstance(alignment, bool):
             raise TypeError(f"alignment is {shown(alignment)}, expected bool")
         if alignment and n_best == 0:
-            raise Error("alignment: the words are part of a Translation, so give n_best, such as 1")
+            raise Error("alignment fills in the words of a Translation, which translate gives with n_best, such as 1")
         options = _search_options(search, n_best)
         given = {} if terms is None else terms_of(terms, "glossary")
         avoid = [] if phrases is None else texts_of(phrases, "avoid", "phrases")
