@@ -118,7 +118,7 @@ TEST(Embedding, DropsWholeWords) {
     EXPECT_EQ(values[2 * n], drop ? 10 : 18) << n;
     EXPECT_EQ(values[2 * n + 1], drop ? 10 : 26) << n;
   }
-  EXPECT_NEAR(dropped, N / 4, 4 * std::sqrt(N * 0.25 * 0.75));
+  EXPECT_NEAR(dropped, 0.25 * N, 4 * std::sqrt(N * 0.25 * 0.75));
   t.backward(y, std::vector<double>(2 * N, 1));
   const auto kept = testing::DoubleNear((N - dropped) * 8 / 3., 1e-9);
   EXPECT_THAT(values_of(table.node()->gradient), ElementsAre(0, 0, kept, kept));
