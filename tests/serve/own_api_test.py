@@ -165,7 +165,7 @@ class OwnApi(Served):
                 *partial, (name, last) = self.server.events(text=text)
                 self.assertEqual(name, "done")
                 deltas = [data["delta"] for _, data in partial]
-                self.assertGreater(len(deltas), text.count("nine"), [text])
+                self.assertGreater(len(deltas), 1, [text])
                 whole = last["translations"][0]["text"]
                 self.assertEqual("".join(deltas), whole.rstrip(" \n\u00a0\u3000\u2028\ufeff"), [text])
 
