@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dragoman/linked_words.h"
 #include "dragoman/search_options.h"
 
 namespace dragoman {
@@ -28,14 +29,6 @@ struct TextTranslatorOptions {
   std::string target_lang = {};
   SearchOptions search = {};  // of translate()
   int max_length = 1000;      // pieces; longer lines are translated in segments
-};
-
-/// A word or several of a line, and those of its translation that attend to them: bytes [begin, end) of each. Those of
-/// the line count U+FFFD in place of ill-formed UTF-8.
-struct LinkedWords {
-  size_t source_begin = 0, source_end = 0;
-  size_t target_begin = 0, target_end = 0;
-  bool operator==(const LinkedWords&) const = default;
 };
 
 /// One of the translations of a line.

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "decode/translation.h"
-#include "dragoman/text_translator.h"
+#include "dragoman/linked_words.h"
 
 namespace dragoman {
 

@@ -58,6 +58,24 @@ TEST(LinkLine, MustNotLinkTokensThatThereAreNot) {
   EXPECT_THAT([&] { line.require_tokens(3, 3); }, ThrowsMessage<Error>(HasSubstr("the link 0-3 is beyond the pair")));
 }
 
+TEST_F(CorpusTest, CropsWhatIsTooLongIfAsked) {
+  CorpusFiles text = pair("a b c d\na\n\na b\n", "a b\nd c b a d\na b c d\na b\n");
+  text.max_length = 3, text.crops = true;
+  const auto corpus = read_corpus(text);
+  EXPECT_THAT(lines_of(*corpus), ElementsAre(0, 1, 3));
+  const auto cropped = read_corpus(pair("a b c\na\n\na b\n", "a b\nd c b\n\na b\n"));
+  for (int64_t i = 0; i < 3; ++i) {
+    EXPECT_TRUE(std::ranges::equal(corpus->pairs[i].source, cropped->pairs[i].source)) << i;
+    EXPECT_TRUE(std::ranges::equal(corpus->pairs[i].target, cropped->pairs[i].target)) << i;
+  }
+  EXPECT_EQ(corpus->report.cropped, 2);
+  EXPECT_EQ(corpus->report.dropped_long, 0);
+  EXPECT_EQ(corpus->report.dropped_empty, 1);
+  EXPECT_THAT(corpus->report.summary(), HasSubstr("; 2 cropped to 3 pieces"));
+  text.crops = false;
+  EXPECT_NE(corpus->fingerprint, read_corpus(text)->fingerprint);
+}
+
 // Three and five pieces, cropped to three: </s> is token 3 of the source as before, and no longer 5 of the target,
 // but 3.
 TEST(Crop, KeepsTheLinksOfKeptTokens) {

@@ -14,7 +14,8 @@ FOLDERS = ("base tensor backend comm autodiff ops vocab nn model optim text data
 ALLOWED = {folder: set(FOLDERS[: i + 1]) for i, folder in enumerate(FOLDERS)} | {"vocab": {"base", "vocab"}}
 # Public headers (include/dragoman) belong to the engine, but for these. They include each other alone.
 PUBLIC_FOLDERS = {"dragoman/error.h": "base", "dragoman/log_sink.h": "base", "dragoman/evaluate.h": "metrics",
-                  "dragoman/search_rule.h": "model", "dragoman/search_options.h": "decode", "dragoman/dragoman.h": "capi",
+                  "dragoman/search_rule.h": "model", "dragoman/search_options.h": "decode", "dragoman/linked_words.h": "decode",
+                  "dragoman/dragoman.h": "capi",
                   "dragoman/run_event.h": "runlog", "dragoman/run_control.h": "train", "dragoman/named_option.h": "options"}
 
 SOURCE_FOLDERS = ("include", "src", "vocab", "bindings", "cli", "tests")
