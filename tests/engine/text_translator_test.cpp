@@ -65,8 +65,8 @@ TEST_F(TextTranslatorTest, RefusesToLinkWordsWithoutCrossAttentionAndKeepsOtherR
   TextTranslator translator(engine, {.models = {save_toy_model(folder / "alone", 1, config)}});
   int done = 0;
   const auto submit = [&](bool alignment) {
-    translator.submit({.text = "a", .alignment = alignment}, [&](const auto&) { ++done; },
-                      [](const std::exception_ptr&) { FAIL(); });
+    translator.submit(
+        {.text = "a", .alignment = alignment}, [&](const auto&) { ++done; }, [](const std::exception_ptr&) { FAIL(); });
   };
   submit(false);
   EXPECT_THAT([&] { submit(true); }, ThrowsMessage<Error>(HasSubstr("cross-attention")));
