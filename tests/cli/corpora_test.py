@@ -112,7 +112,7 @@ class SeveralCorpora(WithText):
         self.trained("-t s t --decoder-start zero --after 1u --dim-vocabs 100", vocabs=lists, model="again")
         said = self.fails(f"train -t s t -v {lists} -m new --decoder-start zero --dim-vocabs 16 14")
         self.assertIn("--dim-vocabs: 14 is out of range", said)
-        said = self.fails("train -t s t -v short.yml short.yml -m new --dim-vocabs 16")
+        said = self.fails("train -t s t -v short.yml short.yml -m new --decoder-start bos --dim-vocabs 16")
         self.assertIn("--decoder-start bos is a piece that short.yml does not have", said)
         self.assertFalse((self.folder / "short.yml").exists())
 
