@@ -18,6 +18,10 @@ struct ElementwiseKernels {
   Kernel<void(Grad dx, const Tensor& dy, const Tensor& saved, Activation act)> activation_backward{
       "activation_backward"};
 
+  // y = act(a) ⊙ b of x = [a b] (Shazeer 2020, equation 5).  y, dy (N,D)  x (N,2·D).  Also in 16 bits.
+  Kernel<void(const Tensor& y, const Tensor& x, Activation act)> gated{"gated"};
+  Kernel<void(Grad dx, const Tensor& dy, const Tensor& x, Activation act)> gated_backward{"gated_backward"};
+
   // y = x + dropout(r), x may be empty.  dr = mask · dy.  Also in 16 bits.
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& r, const Dropout& drop)> dropout{"dropout"};
   Kernel<void(Grad dr, const Tensor& dy, const Dropout& drop)> dropout_backward{"dropout_backward"};
@@ -25,7 +29,8 @@ struct ElementwiseKernels {
   template <class Kernels, class F>
   static void each(Kernels& k, const F& f) {
     const auto slots = [&](auto&... slot) { (f(slot), ...); };
-    slots(k.fill, k.copy, k.add, k.activation, k.activation_backward, k.dropout, k.dropout_backward);
+    slots(k.fill, k.copy, k.add, k.activation, k.activation_backward, k.gated, k.gated_backward, k.dropout,
+          k.dropout_backward);
   }
 };
 

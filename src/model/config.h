@@ -21,8 +21,12 @@ enum class NormPlacement { post, pre };
 /// How a model represents the order of words. Added to embeddings: sinusoidal, sines in the first half of the dims and
 /// cosines in the second; interleaved, sines and cosines alternate, as in the paper; learned, a table of
 /// `max_positions` rows. In self-attention: relative, learned vectors for distances (Shaw et al. 2018); rotary, queries
-/// and keys are rotated (Su et al. 2021); alibi, scores fall with the distance (Press et al. 2022). none: no positions.
-enum class Positions { sinusoidal, interleaved, learned, relative, rotary, alibi, none };
+/// and keys are rotated (Su et al. 2021); relative_bias, learned biases of scores for ranges of distances (Raffel et
+/// al. 2020); alibi, scores fall with the distance (Press et al. 2022). none: no positions.
+enum class Positions { sinusoidal, interleaved, learned, relative, rotary, relative_bias, alibi, none };
+
+/// Whether a table of parameters represents the positions.
+inline bool has_position_table(Positions p) { return p == Positions::learned || p == Positions::relative_bias; }
 
 /// Whether positions are added to embeddings as sines and cosines.
 inline bool sinusoids_added(Positions p) { return p == Positions::sinusoidal || p == Positions::interleaved; }
@@ -79,13 +83,11 @@ inline std::span<const EnumName<NormPlacement>> enum_names(NormPlacement) {
   return names;
 }
 inline std::span<const EnumName<Positions>> enum_names(Positions) {
-  static constexpr EnumName<Positions> names[] = {{Positions::sinusoidal, "sinusoidal"},
-                                                  {Positions::interleaved, "interleaved"},
-                                                  {Positions::learned, "learned"},
-                                                  {Positions::relative, "relative"},
-                                                  {Positions::rotary, "rotary"},
-                                                  {Positions::alibi, "alibi"},
-                                                  {Positions::none, "none"}};
+  static constexpr EnumName<Positions> names[] = {
+      {Positions::sinusoidal, "sinusoidal"}, {Positions::interleaved, "interleaved"},
+      {Positions::learned, "learned"},       {Positions::relative, "relative"},
+      {Positions::rotary, "rotary"},         {Positions::relative_bias, "relative-bias"},
+      {Positions::alibi, "alibi"},           {Positions::none, "none"}};
   return names;
 }
 inline std::span<const EnumName<PositionSpacing>> enum_names(PositionSpacing) {
@@ -282,6 +284,7 @@ struct ModelConfig {
   int feed_forward = 2048;       // F
   int decoder_feed_forward = 0;  // of decoder layers; 0: as `feed_forward`
   Activation activation = Activation::relu;
+  bool gated_feed_forward = false;  // the activation multiplies a second product (Shazeer 2020)
   ExpertsConfig experts;
   NormPlacement norm = NormPlacement::post;
   NormKind norm_kind = NormKind::layer;
@@ -291,8 +294,10 @@ struct ModelConfig {
   Positions positions = Positions::sinusoidal;
   PositionSpacing position_spacing = PositionSpacing::paper;  // sinusoids
   int first_position = 0;                                     // sinusoids: position of a sentence's first token
-  int max_positions = 1024;     // rows of the table of learned positions, and of location keys
-  int relative_positions = 16;  // distances with a vector of their own, on each side (relative)
+  int max_positions = 1024;         // rows of the table of learned positions, and of location keys
+  int relative_positions = 16;      // distances with a vector of their own, on each side (relative)
+  int relative_buckets = 32;        // ranges of distances with a bias of their own (relative_bias)
+  int relative_max_distance = 128;  // from which on all distances share a bias (relative_bias)
   AttentionConfig attention;
   AlignmentConfig alignment;
   Autoregression autoregression = Autoregression::self_attention;  // of the decoder

@@ -22,7 +22,7 @@ DecoderOnly::DecoderOnly(const ModelConfig& config, Parameters parameters)
   output_ = {
       config_.embeddings.ties_output() ? embedding_ : make_table(parameters_, "output", V, config_.dim, Use::product),
       make_output_bias(parameters_, config_)};
-  if (config_.positions == Positions::learned) positions_ = make_positions("decoder.positions");
+  positions_ = make_positions(config_, "decoder");
   for (int l = 0; l < config_.decoder_layers; ++l)
     layers_.push_back(make_layer(config_, fmt::format("decoder.{}", l), l));
   if (config_.has_final_norm()) norm_ = make_norm("decoder.norm");
@@ -54,7 +54,7 @@ DecoderOnly::Joined DecoderOnly::joined(const Batch& batch) const {
 
 Var DecoderOnly::hidden(Context& cx, const Joined& text, const Batch& batch) {
   Rows rows = rows_of(text.input, batch);
-  locate(cx, positions_, rows);
+  locate(cx, positions_, true, rows);
   Var x = embed(cx, embedding_, nullptr, 0, rows);
   for (const Layer& p : layers_) x = layer(cx, p, x, rows.self(), true, rows.weights);
   return norm_ ? (*norm_)(cx, x) : x;
@@ -114,6 +114,7 @@ class DecoderOnlyDecoding : public CachedDecoding {
   Tensor compute(std::span<const StepRow> rows, const DecodedPast::Step& past) override;
 
   DecoderOnly& model_;
+  Var bias_;                           // of the last step's self-attention; a learned one is the same in all steps
   std::map<int, int32_t> separators_;  // the last id of each source
 };
 
@@ -123,7 +124,7 @@ Var DecoderOnlyDecoding::encode(int first, const PackedIds& source, const Tensor
   for (int s = 0; s < text.input.spans.sentences(); ++s)
     separators_.emplace(first + s, text.targets[size_t(text.input.spans[s].end - 1)]);
   DecoderOnly::Rows rows = model_.rows_of(text.input, {});
-  model_.locate(cx_, model_.positions_, rows);
+  model_.locate(cx_, model_.positions_, true, rows);
   Var x = model_.embed(cx_, model_.embedding_, nullptr, 0, rows);
   SelfRows self = rows.self();
   self.cached = prefix;
@@ -138,7 +139,9 @@ Tensor DecoderOnlyDecoding::compute(std::span<const StepRow> rows, const Decoded
   std::vector<int32_t> ids;
   for (const StepRow& row : rows) ids.push_back(row.parent < 0 ? separators_.at(row.sentence) : row.token);
   DecoderOnly::Rows at = model_.step_rows(std::move(ids), past.token);
-  model_.locate(cx_, model_.positions_, at);
+  at.bias = bias_;
+  model_.locate(cx_, model_.positions_, true, at);
+  bias_ = at.bias;
   Var x = model_.embed(cx_, model_.embedding_, nullptr, 0, at);
   const StepRows self{at.positions, at.rotary, at.bias, past.cached, {past.keys, past.longest}};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {

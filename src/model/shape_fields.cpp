@@ -90,6 +90,15 @@ std::span<const ConfigField> shape_fields() {
        .group = heading::transformer,
        .help = "activation function of feed-forward layers",
        .models = types::transformers},
+      {.key = "gated_feed_forward",
+       .member = [](C& c) { return member(c.gated_feed_forward); },
+       .option = "transformer-ffn-gated",
+       .group = heading::transformer,
+       .help =
+           "feed-forward layers multiply the result of the activation function by a second product: GEGLU with gelu, "
+           "SwiGLU with swish (Shazeer 2020)",
+       .models = types::transformers,
+       .since_first = false},
       {.key = "moe_experts",
        .member = [](C& c) { return member(c.experts.count); },
        .option = "moe-experts",
@@ -183,7 +192,8 @@ std::span<const ConfigField> shape_fields() {
            "how a model represents word order: sinusoidal, sines followed by cosines as in Marian and tensor2tensor, "
            "with the wavelengths of the paper; interleaved, sines and cosines alternating as in the paper; learned "
            "embeddings; in self-attention: relative, learned vectors of distances; rotary, rotated queries and keys; "
-           "alibi, scores that fall with distance; or none",
+           "relative-bias, learned biases of scores for ranges of distances, as in T5; alibi, scores that fall with "
+           "distance; or none",
        .models = types::transformers},
       {.key = "position_spacing",
        .member = [](C& c) { return member(c.position_spacing); },
@@ -218,6 +228,24 @@ std::span<const ConfigField> shape_fields() {
                "last one",
        .bounds = {1, 10'000},
        .needs = {"transformer-positions", "relative"}},
+      {.key = "relative_buckets",
+       .member = [](C& c) { return member(c.relative_buckets); },
+       .option = "transformer-relative-buckets",
+       .value = "N",
+       .group = heading::positions,
+       .help = "relative-bias: ranges of distances that have a bias of their own, an even number",
+       .bounds = {4, 10'000},
+       .needs = {"transformer-positions", "relative-bias"},
+       .since_first = false},
+      {.key = "relative_max_distance",
+       .member = [](C& c) { return member(c.relative_max_distance); },
+       .option = "transformer-relative-max-distance",
+       .value = "N",
+       .group = heading::positions,
+       .help = "relative-bias: distance in tokens from which all share the last bias",
+       .bounds = {2, 10'000},
+       .needs = {"transformer-positions", "relative-bias"},
+       .since_first = false},
   };
   return fields;
 }

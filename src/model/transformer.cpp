@@ -9,10 +9,8 @@ namespace dragoman {
 
 Transformer::Transformer(const ModelConfig& config, Parameters parameters)
     : TransformerParts(config, std::move(parameters)), embeddings_(Embeddings::make(parameters_, config)) {
-  if (config_.positions == Positions::learned) {
-    source_positions_ = make_positions("encoder.positions");
-    target_positions_ = make_positions("decoder.positions");
-  }
+  source_positions_ = make_positions(config_, "encoder");
+  target_positions_ = make_positions(config_.decoder_side(), "decoder");
   make_layers();
   if (config_.copies) copy_ = make_copy_head(parameters_, config_, config_.dim);
 }
@@ -86,7 +84,7 @@ Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const 
 }
 
 Var Transformer::encode(Context& cx, Rows& source) {
-  locate(cx, source_positions_, source);
+  locate(cx, source_positions_, false, source);
   Var x = embed(cx, embeddings_.source, source_norm_ ? &*source_norm_ : nullptr, config_.dropout.source_words, source);
   for (const Layer& p : encoder_) x = layer(cx, p, x, source.self(), false, source.weights);
   return encoder_norm_ ? (*encoder_norm_)(cx, x) : x;
@@ -99,7 +97,7 @@ Var Transformer::embed_target(Context& cx, const Rows& rows) {
 Transformer::HiddenStates Transformer::hidden_states(Context& cx, const Batch& batch, AttentionGuide* guide) {
   Rows source = rows_of(batch.source, batch), target = rows_of(shifted(batch.target, config_.first_token()), batch);
   const Var memory = encode(cx, source);
-  locate(cx, target_positions_, target);
+  locate(cx, target_positions_, true, target);
   Var x = embed_target(cx, target);
   for (size_t l = 0; l < decoder_.size(); ++l)
     x = decoder_layer(cx, decoder_[l], x, memory, target, source,

@@ -30,12 +30,13 @@ class TransformerDecoding : public CachedDecoding {
   Tensor recorded(std::span<const StepRow> rows, const StepTables& tables, const Transformer::Rows& target,
                   const RecordedSteps::Prepare& prepare);
   StepTables tables_of(std::span<const StepRow> rows, const DecodedPast::Step& past) const;
-  Transformer::Rows located(const StepTables& tables) const;
+  Transformer::Rows located(const StepTables& tables);
   void record_steps();
   Var decoder(Context& cx, const StepTables& tables, Transformer::Rows rows);
   std::vector<Tensor> memory_of_steps(const Transformer::Rows& rows) const;
 
   Transformer& model_;
+  Var bias_;                               // of the last step's self-attention; a learned one is the same in all steps
   std::optional<RecordedSteps> recorded_;  // none: steps are not recorded
 };
 
@@ -75,9 +76,11 @@ StepTables TransformerDecoding::tables_of(std::span<const StepRow> rows, const D
           .longest_source = source.longest};
 }
 
-Transformer::Rows TransformerDecoding::located(const StepTables& tables) const {
+Transformer::Rows TransformerDecoding::located(const StepTables& tables) {
   Transformer::Rows target{tables.ids, tables.positions, Spans()};
-  model_.locate(cx_, model_.target_positions_, target);
+  target.bias = bias_;
+  model_.locate(cx_, model_.target_positions_, true, target);
+  bias_ = target.bias;
   return target;
 }
 

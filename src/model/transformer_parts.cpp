@@ -60,10 +60,12 @@ SelfAttention TransformerParts::make_self_attention(const ModelConfig& side, con
 
 FeedForwardLayer TransformerParts::make_feed_forward(const ModelConfig& side, const std::string& name, int layer) {
   const int64_t D = config_.dim, F = side.feed_forward, E = config_.experts.count;
+  const bool gated = config_.gated_feed_forward;
   const auto one = [&](const std::string& at) -> FeedForward {
-    return {Linear::make(parameters_, {at + ".up"}, {F}, D, gain(layer)),
+    return {gated ? Linear::make(parameters_, {at + ".gate", at + ".up"}, {F, F}, D, gain(layer))
+                  : Linear::make(parameters_, {at + ".up"}, {F}, D, gain(layer)),
             Linear::make(parameters_, {at + ".down"}, {D}, F, gain(layer)), config_.activation,
-            config_.dropout.activation};
+            config_.dropout.activation, gated};
   };
   if (!config_.has_experts(layer)) return {one(name)};
   MixtureOfExperts many{.router = parameters_.matrix({{name + ".router.weight", E, Init::glorot(E, D)}}, D,
@@ -81,8 +83,13 @@ TransformerParts::Layer TransformerParts::make_layer(const ModelConfig& side, co
           make_feed_forward(side, name + ".feed_forward", layer), make_norm(name + ".feed_forward_norm")};
 }
 
-Var TransformerParts::make_positions(const std::string& name) {
-  return parameters_.matrix({{name + ".weight", config_.max_positions, {Init::normal, 0.02}}}, config_.dim,
+Var TransformerParts::make_positions(const ModelConfig& side, const std::string& name) {
+  if (!has_position_table(config_.positions)) return {};
+  const Init init{Init::normal, 0.02};
+  if (config_.positions == Positions::learned)
+    return parameters_.matrix({{name + ".positions.weight", config_.max_positions, init}}, config_.dim,
+                              Parameters::Use::lookup);
+  return parameters_.matrix({{name + ".relative_bias.weight", side.heads, init}}, config_.relative_buckets,
                             Parameters::Use::lookup);
 }
 
@@ -116,14 +123,18 @@ Var TransformerParts::sublayer(Context& cx, const Norm& norm, const Var& x, cons
   return norm.of_sum(cx, x, y, cx.dropout(config_.dropout.sublayer, positions));
 }
 
-void TransformerParts::locate(Context& cx, const Var& learned, Rows& rows) {
+void TransformerParts::locate(Context& cx, const Var& table, bool causal, Rows& rows) {
   int32_t last = 0;
   const auto positions = rows.positions.view<int32_t>();
   for (int64_t n = 0; n < rows.ids.elements(); ++n) last = std::max(last, positions(n, 1));
-  rows.position_table = learned;
+  if (config_.positions == Positions::learned) rows.position_table = table;
   if (sinusoids_added(config_.positions)) rows.position_table = Var(sinusoids_.table(cx.arena, cx.backend, last + 1));
   if (config_.positions == Positions::rotary) rows.rotary = rotary_.table(cx.arena, cx.backend, last + 1);
-  if (config_.positions == Positions::alibi) rows.bias = bias_.table(cx.arena, cx.backend, last + 1);
+  if (config_.positions == Positions::alibi) rows.bias = Var(bias_.table(cx.arena, cx.backend, last + 1));
+  if (config_.positions == Positions::relative_bias && !rows.bias)
+    rows.bias =
+        bucket_bias(cx, table, distance_buckets({config_.relative_buckets, config_.relative_max_distance, causal}),
+                    1 / score_scale(score_kind(config_.attention.score).kernel, config_.head_keys()));
 }
 
 Var TransformerParts::embed(Context& cx, const Var& table, const Norm* norm, double word_dropout, const Rows& rows) {

@@ -33,9 +33,10 @@ class TransformerParts : public Model {
     Tensor ids;        // (N) int32
     Tensor positions;  // (N,2) int32: sentence of the corpus, token
     Spans spans;
-    Tensor weights = {};            // (N) of each row's sentence in the load loss of experts; empty: all 1
-    Var position_table = {};        // (P,D), added to embeddings; or empty
-    Tensor rotary = {}, bias = {};  // of self-attention: see SelfRows
+    Tensor weights = {};      // (N) of each row's sentence in the load loss of experts; empty: all 1
+    Var position_table = {};  // (P,D), added to embeddings; or empty
+    Tensor rotary = {};       // of self-attention: see SelfRows
+    Var bias = {};
 
     SelfRows self() const { return {spans, positions, rotary, bias}; }
   };
@@ -48,13 +49,15 @@ class TransformerParts : public Model {
   SelfAttention make_self_attention(const ModelConfig& side, const std::string& name, int layer);
   FeedForwardLayer make_feed_forward(const ModelConfig& side, const std::string& name, int layer);
   Layer make_layer(const ModelConfig& side, const std::string& name, int layer);
-  Var make_positions(const std::string& name);  // (P,D)
+  /// The parameters of positions of one side, "encoder" or "decoder": learned embeddings (P,D), biases (H,B), or empty.
+  Var make_positions(const ModelConfig& side, const std::string& name);
 
   int64_t last_position() const;                                 // the last position that the model can represent
   Rows rows_of(const PackedIds& ids, const Batch& batch) const;  // ids of the batch: one side, or both joined
   Rows step_rows(std::vector<int32_t> ids, const std::vector<int64_t>& token) const;  // one per hypothesis
-  /// Fills in the positional inputs of embedding and self-attention.
-  void locate(Context& cx, const Var& learned, Rows& rows);
+  /// Fills in the positional inputs of embedding and self-attention; `table`: see make_positions(). A learned bias that
+  /// is already there stays.
+  void locate(Context& cx, const Var& table, bool causal, Rows& rows);
   /// For rows with positions; the norm may be null. `word_dropout`: rate of tokens that lose their row of the table.
   Var embed(Context& cx, const Var& table, const Norm* norm, double word_dropout, const Rows& rows);
   /// `weights`: see Rows.

@@ -64,7 +64,19 @@ void check_decoder(const ModelConfig& c) {
       c.decoder_heads, c.heads, name_of(c.positions));
 }
 
+void check_relative_bias(const ModelConfig& c) {
+  if (c.positions != Positions::relative_bias) return;
+  require(c.relative_buckets % 2 == 0, "--transformer-relative-buckets {} is odd, expected an even number",
+          c.relative_buckets);
+  require(
+      c.relative_max_distance > c.relative_buckets / 2,
+      "--transformer-relative-max-distance {} is too small for --transformer-relative-buckets {}, expected more than "
+      "{}: half of the buckets are single distances",
+      c.relative_max_distance, c.relative_buckets, c.relative_buckets / 2);
+}
+
 void check_position_numbers(const ModelConfig& c) {
+  check_relative_bias(c);
   if (sinusoids_added(c.positions)) return;
   require(c.position_spacing == PositionSpacing::paper && c.first_position == 0,
           "--transformer-position-spacing and --transformer-first-position are for sinusoids, not for "
@@ -139,7 +151,8 @@ void check_compressed_keys(const ModelConfig& c) {
     throw Error(
         fmt::format("--attention-memory local-compressed is for --type decoder-only, not for {}", name_of(c.type)),
         "for other Transformers, --attention-window limits the cost of long texts");
-  if (c.positions == Positions::relative || c.positions == Positions::rotary || c.positions == Positions::alibi)
+  if (c.positions == Positions::relative || c.positions == Positions::rotary ||
+      c.positions == Positions::relative_bias || c.positions == Positions::alibi)
     throw Error(fmt::format("--transformer-positions {} needs one key per position, but --attention-memory "
                             "local-compressed compresses several into one",
                             name_of(c.positions)),

@@ -67,10 +67,10 @@ AttentionHeads::KeyValue AttentionHeads::keys_and_values(Context& cx, const Var&
   return {normed(cx, key_norm, k), v};
 }
 
-ScoreInputs AttentionHeads::score_inputs(Context& cx, const Var& q, const Tensor& bias) const {
+ScoreInputs AttentionHeads::score_inputs(Context& cx, const Var& q, const Var& bias) const {
   const Var vector = learned ? learned->vector() : Var();
   if (distances) return {distance_scores(cx, q, distances, design.sizes.heads), vector};
-  return {Var(bias), vector};
+  return {bias, vector};
 }
 
 StepShape AttentionHeads::step_shape(const StepKeys& keys, int64_t longest) const {

@@ -54,7 +54,7 @@ struct AttentionHeads {
   /// Keys and values of x, whose rows are at `positions` (N,2); `product` holds the projections of x, or is empty.
   KeyValue keys_and_values(Context& cx, const Var& product, const Role& key, const Role& value, const Var& x,
                            const Tensor& positions) const;
-  ScoreInputs score_inputs(Context& cx, const Var& q, const Tensor& bias) const;
+  ScoreInputs score_inputs(Context& cx, const Var& q, const Var& bias) const;
   StepShape step_shape(const StepKeys& keys, int64_t longest) const;
   Var result(Context& cx, const Var& y) const { return output.weight ? output(cx, y) : y; }
 

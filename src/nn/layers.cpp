@@ -39,7 +39,8 @@ Var Norm::of_sum(Context& cx, const Var& x, const Var& r, const Dropout& drop) c
 }
 
 Var FeedForward::operator()(Context& cx, const Var& x, const Tensor& positions) const {
-  return down(cx, dragoman::dropout(cx, up(cx, x, act), cx.dropout(dropout, positions)));
+  const Var inner = gated ? dragoman::gated(cx, up(cx, x), act) : up(cx, x, act);
+  return down(cx, dragoman::dropout(cx, inner, cx.dropout(dropout, positions)));
 }
 
 }  // namespace dragoman

@@ -30,11 +30,13 @@ struct Norm {
   Var of_sum(Context& cx, const Var& x, const Var& r, const Dropout& drop) const;
 };
 
-/// down(dropout(act(up(x)))): Vaswani et al. 2017, section 3.3.
+/// down(dropout(act(up(x)))): Vaswani et al. 2017, section 3.3. Gated: down(dropout(act(gate(x)) ⊙ up(x))), where `up`
+/// is one product for gate and up (Shazeer 2020, section 2).
 struct FeedForward {
-  Linear up, down;  // (F,D) (D,F)
+  Linear up, down;  // (F or 2·F,D) (D,F)
   Activation act;
   double dropout = 0;  // of the inner activations
+  bool gated = false;
 
   Var operator()(Context& cx, const Var& x, const Tensor& positions) const;
 };

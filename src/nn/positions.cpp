@@ -48,4 +48,21 @@ const Tensor& LinearBias::table(Arena& arena, const Backend& backend, int64_t po
   return tables_.emplace_back(table);
 }
 
+// In f32, as T5 does, so that distances at a limit are in the same bucket.
+std::vector<int32_t> distance_buckets(const BucketDesign& d) {
+  const int count = d.per_direction(), single = count / 2;
+  const auto bucket = [&](int distance) {
+    if (distance < single) return distance;
+    const float ratio = std::log(float(distance) / float(single)) / float(std::log(double(d.longest) / single));
+    return std::min(single + int(ratio * float(count - single)), count - 1);
+  };
+  std::vector<int32_t> buckets;
+  for (int distance = -d.longest; distance <= d.longest; ++distance) {
+    const int of_distance = bucket(std::abs(distance));
+    const int later = d.causal ? 0 : count + of_distance;  // causal: never read
+    buckets.push_back(distance > 0 ? later : of_distance);
+  }
+  return buckets;
+}
+
 }  // namespace dragoman

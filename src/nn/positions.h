@@ -1,6 +1,7 @@
 #pragma once
 #include <deque>
 #include <mutex>
+#include <vector>
 
 #include "autodiff/context.h"
 
@@ -47,5 +48,17 @@ class LinearBias {
   std::mutex mutex_;
   std::deque<Tensor> tables_;
 };
+
+/// The biases of T5 (Raffel et al. 2020, section 2.1): each head has a learned number for each of `buckets` ranges of
+/// distances, which all layers share. The first half of the buckets of a direction are single distances, the others
+/// grow exponentially, and the last has all distances from `longest` on.
+struct BucketDesign {
+  int buckets, longest;
+  bool causal;  // keys follow no query, and one direction has all buckets
+  int per_direction() const { return causal ? buckets : buckets / 2; }
+};
+
+/// The buckets of the distances -longest … longest of a key from its query.
+std::vector<int32_t> distance_buckets(const BucketDesign& design);
 
 }  // namespace dragoman

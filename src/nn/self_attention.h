@@ -7,7 +7,7 @@ namespace dragoman {
 struct StepRows {
   Tensor positions;  // (R,2)
   Tensor rotary;     // as in SelfRows
-  Tensor bias;
+  Var bias;
   Tensor cached;  // (R) int32: cache rows to write this step's keys and values to
   Past past;      // of each row, this step included
 };

@@ -1,5 +1,7 @@
 #include "ops/attention.h"
 
+#include <functional>
+
 #include "backend/backend.h"
 #include "ops/dropout.h"
 #include "ops/linear.h"
@@ -27,13 +29,22 @@ void check_score(const char* op, const ScoreInputs& s, Score score, int heads, c
   require(!s.bias || (s.bias.shape().rank() == 2 && (s.bias.rows() == q.rows() || s.bias.rows() == 1) &&
                       s.bias.cols() % (2 * heads) == heads % (2 * heads)),
           "{}: bias is {}, expected ({} or 1,H*(2R+1)) with H = {}", op, s.bias.shape(), q.rows(), heads);
-  require(!s.bias || !s.bias.node() || s.bias.rows() == q.rows(), "{}: a bias of one row takes no gradient", op);
   if (score == Score::additive) {
     require(s.vector.shape() == Shape{q.cols()}, "{}: the vector of an additive score is {}, expected {}", op,
             s.vector.shape(), Shape{q.cols()});
   } else {
     require(!s.vector, "{}: there is a score vector, but the score is not additive", op);
   }
+}
+
+// Calls f with the gradient of the bias of `queries` queries to write. The kernels write a row per query; a bias that
+// all queries share gets the sum of the rows.
+void with_bias_gradient(Backward& b, const Var& bias, int64_t queries, const std::function<void(Grad)>& f) {
+  if (!bias || !bias.node() || bias.rows() == queries) return f(b.grad(bias));
+  const Tensor rows = b.temporary({queries, bias.cols()}, bias.dtype());
+  f({rows, Accumulate::no});
+  const Grad sum = b.grad(bias);
+  b.backend.linear_backward_weight(Grad{}, Grad{sum.tensor.reshaped({bias.cols()}), sum.mode}, rows, Tensor());
 }
 
 }  // namespace
@@ -69,8 +80,10 @@ Var attention(Context& cx, const Var& stored_q, const Var& stored_k, const Var& 
   cx.record("attention", y, [=](Backward& b) {
     Backend::Attention forward = a;
     forward.scratch = b.scratch(b.backend.attention_scratch(shape, key_size, value_size));
-    b.backend.attention_backward(Backend::AttentionBackward{b.grad(q), b.grad(k), b.grad(v), b.grad(score.bias),
-                                                            b.grad(score.vector), b.grad_out(), forward});
+    with_bias_gradient(b, score.bias, q.rows(), [&](Grad dbias) {
+      b.backend.attention_backward(Backend::AttentionBackward{b.grad(q), b.grad(k), b.grad(v), dbias,
+                                                              b.grad(score.vector), b.grad_out(), forward});
+    });
   });
   return y;
 }
@@ -140,6 +153,34 @@ Var distance_scores(Context& cx, const Var& stored, const Var& table, int heads)
       if (dtable) b.backend.linear_backward_weight(dtable, Grad{}, dy, q.value().columns(h * K, K));
       dtable.mode = Accumulate::yes;
     }
+  });
+  return y;
+}
+
+Var bucket_bias(Context& cx, const Var& table, std::span<const int32_t> buckets, double factor) {
+  const auto W = int64_t(buckets.size());
+  require(table.shape().rank() == 2 && W % 2 == 1,
+          "bucket_bias: table is {} and there are {} buckets, expected (H,B) "
+          "and an odd number",
+          table.shape(), W);
+  const int64_t H = table.rows(), B = table.cols();
+  std::vector<int32_t> ids;
+  for (int64_t h = 0; h < H; ++h)
+    for (const int32_t bucket : buckets) ids.push_back(int32_t(h * B + bucket));
+  Var y = cx.make({1, H * W}, table.dtype(), {table});
+  // A lookup of single numbers.
+  const Embedding e{.ids = int_tensor(std::move(ids), {H * W}),
+                    .positions = int_tensor(std::vector<int32_t>(size_t(2 * H * W)), {H * W, 2}),
+                    .table = table.value().reshaped({H * B, 1}),
+                    .position_table = {},
+                    .scale = factor,
+                    .dropout = {}};
+  cx.backend.embedding(y.value().reshaped({H * W, 1}), e);
+  cx.record("bucket_bias", y, [=](Backward& b) {
+    const Grad dtable = b.grad(table);
+    if (dtable)
+      b.backend.embedding_backward(Grad{dtable.tensor.reshaped({H * B, 1}), dtable.mode}, Grad{},
+                                   b.grad_out().reshaped({H * W, 1}), e);
   });
   return y;
 }

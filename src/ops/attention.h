@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include "autodiff/context.h"
 #include "backend/attention_shape.h"
 #include "backend/step_keys.h"
@@ -7,7 +9,7 @@ namespace dragoman {
 
 /// Optional inputs of a score besides query and key.
 struct ScoreInputs {
-  Var bias;    // (Nq or 1, H·(2R+1)): see DistanceBias; a single row takes no gradient
+  Var bias;    // (Nq or 1, H·(2R+1)): see DistanceBias
   Var vector;  // (H*K), for Score::additive
 };
 
@@ -40,6 +42,11 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
 /// Scores of each query with a vector per distance, q_h · tableᵀ (Shaw et al. 2018, equation 5): a bias for attention.
 /// q (N,H*K)  table (2R+1,K)  →  (N,H·(2R+1)).
 Var distance_scores(Context& cx, const Var& q, const Var& table, int heads);
+
+/// A learned bias for attention that depends on the distance alone (Raffel et al. 2020, section 2.1): element h,
+/// distance
+/// + R is factor · table(h, buckets(distance + R)).  table (H,B)  buckets (2R+1) from 0  →  (1,H·(2R+1)).
+Var bucket_bias(Context& cx, const Var& table, std::span<const int32_t> buckets, double factor);
 
 /// Rotary positions (Su et al. 2021): rotates pairs of columns of each head by an angle that depends on the token's
 /// position. `table` (P,K) holds sines in its first half and cosines in its second (nn/positions.h).

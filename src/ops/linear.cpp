@@ -160,6 +160,16 @@ Var activation(Context& cx, const Var& stored, Activation act) {
   return y;
 }
 
+Var gated(Context& cx, const Var& x, Activation act) {
+  require(x.shape().rank() == 2 && x.cols() % 2 == 0, "gated: x is {}, expected (N,2*D)", x.shape());
+  Var y = cx.make({x.rows(), x.cols() / 2}, x.dtype(), {x});
+  cx.backend.gated(y, x, act);
+  cx.record("gated", y, [=](Backward& back) {
+    if (const Grad dx = back.grad(x)) back.backend.gated_backward(dx, back.grad_out(), x, act);
+  });
+  return y;
+}
+
 Var widened(Context& cx, const Var& x) {
   if (!is_half(x.dtype())) return x;
   Var y = cx.make(x.shape(), DType::f32, {x});

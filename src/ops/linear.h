@@ -39,6 +39,10 @@ Var linear(Context& cx, const Var& x, const WeightRows& w, const Tensor& b = {})
 /// y = act(x), elementwise.
 Var activation(Context& cx, const Var& x, Activation act);
 
+/// y (N,D) = act(a) ⊙ b of x (N,2·D) = [a b], as in gated linear units (Shazeer 2020, "GLU Variants Improve
+/// Transformer", equation 5). Rounds y to the type of x. The tape keeps x.
+Var gated(Context& cx, const Var& x, Activation act);
+
 /// x itself, or a copy in f32 if x has 16 bits, for ops that do not support 16 bits.
 Var widened(Context& cx, const Var& x);
 

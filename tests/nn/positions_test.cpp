@@ -69,5 +69,26 @@ TEST(Sinusoids, ReachAsFarAsTheLongestSentence) {
   EXPECT_NEAR(t.at(10, 1), std::sin(0.1), 1e-12);
 }
 
+// The last eight of 16 buckets in one direction begin at 8 · 2^(k/2).
+TEST(DistanceBuckets, AreSingleDistancesAndThenRangesThatGrow) {
+  const std::vector<int32_t> both = distance_buckets({32, 128, false});
+  ASSERT_EQ(both.size(), 257U);
+  const auto of_distance = [&](int distance) { return both[size_t(128 + distance)]; };
+  for (int d = 0; d < 8; ++d) EXPECT_EQ(of_distance(-d), d);
+  const std::pair<int, int> limits[] = {{8, 8},   {11, 8},  {12, 9},  {15, 9},  {16, 10}, {22, 10}, {23, 11},
+                                        {31, 11}, {32, 12}, {45, 12}, {46, 13}, {64, 14}, {91, 15}, {128, 15}};
+  for (const auto& [distance, bucket] : limits) {
+    EXPECT_EQ(of_distance(-distance), bucket) << distance;
+    EXPECT_EQ(of_distance(distance), 16 + bucket) << distance;
+  }
+}
+
+TEST(DistanceBuckets, AreAllForEarlierKeysIfCausal) {
+  const std::vector<int32_t> past = distance_buckets({8, 10, true});
+  ASSERT_EQ(past.size(), 21U);
+  const int expected[] = {0, 1, 2, 3, 4, 4, 5, 6, 7, 7, 7};
+  for (int d = 0; d <= 10; ++d) EXPECT_EQ(past[size_t(10 - d)], expected[d]) << d;
+}
+
 }  // namespace
 }  // namespace dragoman

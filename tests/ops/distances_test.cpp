@@ -38,6 +38,12 @@ OpCase relative_attention_case(const std::string& name, const std::vector<int32_
       }};
 }
 
+OpCase bucket_case(const std::string& name, int heads, int64_t count, std::vector<int32_t> buckets) {
+  return {name, {{"table", {heads, count}}}, [=](Context& cx, const OpInputs& in) {
+            return bucket_bias(cx, in.at("table"), buckets, 0.7);
+          }};
+}
+
 OpCase rotate_case(const std::string& name, const std::vector<int32_t>& lengths, int heads, int64_t K) {
   const Spans spans = Spans::of_lengths(lengths);
   return {name, {{"x", {spans.rows(), heads * K}}}, [=](Context& cx, const OpInputs& in) {
@@ -53,6 +59,14 @@ INSTANTIATE_TEST_SUITE_P(DistanceScores, OpCheck,
                              distances_case("one row", 1, 1, 1, 0),
                              distances_case("heads", 33, 3, 17, 2),
                              relative_attention_case("in attention", {3, 1, 17}, 2, 3),
+                         }),
+                         name_of_case);
+
+INSTANTIATE_TEST_SUITE_P(BucketBias, OpCheck,
+                         testing::ValuesIn(std::vector{
+                             bucket_case("one distance", 1, 1, {0}),
+                             bucket_case("distances that share buckets", 3, 4, {2, 1, 0, 3, 3}),
+                             bucket_case("a bucket without distances", 17, 5, {4, 1, 1, 1, 0, 1, 1, 1, 4}),
                          }),
                          name_of_case);
 
@@ -79,6 +93,21 @@ TEST(DistanceScores, RefuseShapesThatDoNotFitAndNameThem) {
   };
   EXPECT_THAT(scores(t.random({3, 4}), t.random({3, 3})), AllOf(HasSubstr("(3,4)"), HasSubstr("(3,3)")));
   EXPECT_THAT(scores(t.random({3, 4}), t.random({4, 2})), HasSubstr("(4,2)"));
+}
+
+// Two heads with buckets of 1, 2 and of 10, 20; the distances -1 and 1 share the second bucket.
+TEST(BucketBias, LooksUpEachHeadsNumberOfADistance) {
+  ByHand t;
+  const Var table = t.var({2, 2}, {1, 2, 10, 20});
+  const std::vector<int32_t> buckets{1, 0, 1};
+  const Var y = bucket_bias(t.cx, table, buckets, 0.5);
+  EXPECT_THAT(values_of(y), ElementsAre(1, 0.5, 1, 10, 5, 10));
+  t.backward(y, {1, 2, 3, 4, 5, 6});
+  EXPECT_THAT(values_of(table.node()->gradient), ElementsAre(1, 2, 2.5, 5));
+  EXPECT_THAT(message_of([&] {
+                bucket_bias(t.cx, table, std::vector<int32_t>{0, 1}, 1);
+              }),
+              AllOf(HasSubstr("(2,2)"), HasSubstr("2 buckets")));
 }
 
 // One pair of columns has frequency 1: token p turns by p. A quarter turn of (1, 0) is (0, 1).

@@ -30,6 +30,7 @@ TEST_F(Dry, CallsEverySlotWithoutTouchingOrAllocatingMemory) {
   b.linear_backward_result(x, dv, x, x, Activation::relu);
   b.pack(x, x), b.pack_rounded(x, rows), b.linear_packed(x, x, x, v, Activation::relu, none);
   b.activation(x, x, Activation::gelu), b.activation_backward(dx, x, x, Activation::gelu);
+  b.gated(x, x, Activation::gelu), b.gated_backward(dx, x, x, Activation::gelu);
   b.embedding(x, embedding), b.embedding_backward(dx, dx, x, embedding);
   b.dropout(x, x, x, drop), b.dropout_backward(dx, x, drop);
   b.layer_norm(x, v, v, x, v, v, 1e-5);

@@ -85,6 +85,21 @@ std::vector<OpCase> activation_cases() {
   return cases;
 }
 
+std::vector<OpCase> gated_cases() {
+  std::vector<OpCase> cases;
+  const auto add = [&](Activation act, int64_t rows, int64_t cols) {
+    cases.push_back({fmt::format("{} of {} rows and {} columns", name_of(act), rows, cols),
+                     {{"x", {rows, 2 * cols}}},
+                     [=](Context& cx, const OpInputs& in) { return gated(cx, in.at("x"), act); }});
+    cases.back().masks = act == Activation::relu;
+  };
+  for (const Activation act : {Activation::none, Activation::relu, Activation::gelu, Activation::swish,
+                               Activation::tanh, Activation::gelu_tanh, Activation::gelu_sigmoid})
+    for (const int64_t cols : {1, 17, 33}) add(act, 33, cols);
+  add(Activation::swish, 0, 3), add(Activation::swish, 3, 130);
+  return cases;
+}
+
 std::vector<OpCase> low_rank_cases() {
   std::vector<OpCase> cases;
   const auto add = [&](const std::string& name, int64_t N, int64_t K, int64_t D, int64_t rank, Activation act) {
@@ -106,6 +121,18 @@ INSTANTIATE_TEST_SUITE_P(LowRank, OpCheck, testing::ValuesIn(low_rank_cases()), 
 INSTANTIATE_TEST_SUITE_P(Linear, OpCheck, testing::ValuesIn(linear_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Relu, OpCheck, testing::ValuesIn(relu_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Activation, OpCheck, testing::ValuesIn(activation_cases()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Gated, OpCheck, testing::ValuesIn(gated_cases()), name_of_case);
+
+// relu of (2, -1) times (3, 5): 6 and 0. The gradients of a are 3 · 10 and, below zero, 0; those of b are relu(a) · dy.
+TEST(Gated, MultipliesTheActivatedHalfByTheOther) {
+  ByHand t;
+  const Var x = t.var({1, 4}, {2, -1, 3, 5});
+  const Var y = gated(t.cx, x, Activation::relu);
+  EXPECT_THAT(values_of(y), ElementsAre(6, 0));
+  t.backward(y, {10, 100});
+  EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(30, 0, 20, 0));
+  EXPECT_THAT(error_of([&] { gated(t.cx, t.random({2, 3}), Activation::relu); }), HasSubstr("gated: x is (2,3)"));
+}
 
 // 1·3 + 2·4 + 0.5 = 11.5;  1·5 + 2·6 - 20 = -3.
 TEST(Linear, MultipliesByTheTransposedWeightAndAddsTheBias) {

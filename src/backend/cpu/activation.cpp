@@ -105,6 +105,35 @@ void BackwardRows(View<float> dx, View<const float> dy, View<const float> saved,
     }
 }
 
+template <Activation act, class V>
+void GatedRows(const V& Y, const V& X, Range rows) {
+  const F32 d;
+  const int64_t D = Y.cols;
+  for (int64_t n = rows.begin; n < rows.end; ++n)
+    for (int64_t c = 0; c < D; c += int64_t(hn::Lanes(d))) {
+      const VF a = LoadN(d, X.row(n) + c, D - c), b = LoadN(d, X.row(n) + D + c, D - c);
+      StoreN(hn::Mul(Activated<act>(a), b), d, Y.row(n) + c, D - c);
+    }
+}
+
+template <Activation act, class V>
+void GatedBackwardRows(const V& DX, const V& DY, const V& X, bool adds, Range rows) {
+  const F32 d;
+  const int64_t D = DY.cols;
+  for (int64_t n = rows.begin; n < rows.end; ++n)
+    for (int64_t c = 0; c < D; c += int64_t(hn::Lanes(d))) {
+      const int64_t count = D - c;
+      const auto put = [&](int64_t column, VF value) HWY_ATTR {
+        const auto at = DX.row(n) + column;
+        StoreN(adds ? hn::Add(LoadN(d, at, count), value) : value, d, at, count);
+      };
+      const VF a = LoadN(d, X.row(n) + c, count), b = LoadN(d, X.row(n) + D + c, count);
+      const VF dy = LoadN(d, DY.row(n) + c, count), y = Activated<act>(a);
+      put(c, Backward<act>(hn::Mul(dy, b), slope_of_output(act) ? y : a));
+      put(D + c, hn::Mul(dy, y));
+    }
+}
+
 template <class F>
 HWY_INLINE void ForActivation(Activation act, const F& f) {
   switch (act) {
@@ -134,6 +163,24 @@ void ActivationBackwardRows(View<float> dx, View<const float> dy, View<const flo
   ForActivation(act, [&]<Activation a>() HWY_ATTR { BackwardRows<a>(dx, dy, saved, adds, rows); });
 }
 
+void Gated(const Tensor& y, const Tensor& x, Activation act, Range rows) {
+  for_activations(
+      [&]<class V>() {
+        ForActivation(act, [&]<Activation a>() HWY_ATTR { GatedRows<a>(ViewOf<V>(y), ViewOf<V>(x), rows); });
+      },
+      y, x);
+}
+
+void GatedBackward(const Grad& dx, const Tensor& dy, const Tensor& x, Activation act, Range rows) {
+  for_activations(
+      [&]<class V>() {
+        ForActivation(act, [&]<Activation a>() HWY_ATTR {
+          GatedBackwardRows<a>(ViewOf<V>(dx.tensor), ViewOf<V>(dy), ViewOf<V>(x), dx.adds(), rows);
+        });
+      },
+      dx.tensor, dy, x);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::cpu
 HWY_AFTER_NAMESPACE();
@@ -144,6 +191,8 @@ namespace {
 
 HWY_EXPORT(ActivationRows);
 HWY_EXPORT(ActivationBackwardRows);
+HWY_EXPORT(Gated);
+HWY_EXPORT(GatedBackward);
 
 // The forward pass of relu, the common case, is part of `linear`.
 void forward(const Tensor& y, const Tensor& x, Activation act) {
@@ -158,11 +207,23 @@ void backward(Grad dx, const Tensor& dy, const Tensor& saved, Activation act) {
   });
 }
 
+void gated(const Tensor& y, const Tensor& x, Activation act) {
+  const auto rows_of = HWY_DYNAMIC_DISPATCH(Gated);
+  parallel_blocks(y.rows(), 16, [&](Range rows, int) { rows_of(y, x, act, rows); });
+}
+
+void gated_backward(Grad dx, const Tensor& dy, const Tensor& x, Activation act) {
+  const auto rows_of = HWY_DYNAMIC_DISPATCH(GatedBackward);
+  parallel_blocks(dy.rows(), 16, [&](Range rows, int) { rows_of(dx, dy, x, act, rows); });
+}
+
 }  // namespace
 
 void install_activation(ElementwiseKernels& b) {
   b.activation = forward;
   b.activation_backward = backward;
+  b.gated = gated;
+  b.gated_backward = gated_backward;
 }
 
 }  // namespace dragoman::cpu

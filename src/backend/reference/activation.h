@@ -66,4 +66,15 @@ constexpr T slope(T saved, Activation act) {
   return 1;
 }
 
+/// The derivatives of act(a)·b with respect to a and b.
+template <class T>
+struct GatedSlopes {
+  T first, second;
+};
+template <class T>
+constexpr GatedSlopes<T> gated_slopes(T a, T b, Activation act) {
+  const T y = activate(a, act);
+  return {b * slope(slope_of_output(act) ? y : a, act), y};
+}
+
 }  // namespace dragoman::reference

@@ -12,7 +12,7 @@ struct SelfRows {
   Spans spans;
   Tensor positions;                // (N,2) int32: sentence, token
   Tensor rotary;                   // (P,K) sinusoids, or empty: queries and keys are rotated by their position
-  Tensor bias;                     // (1,H·(2R+1)) or empty: added to the scores (ALiBi)
+  Var bias;                        // (1,H·(2R+1)) or empty: added to the scores (nn/positions.h)
   Tensor cache = {}, cached = {};  // (C,H*K + H*V), (N) int32: the rows to write keys and values to; or empty
 };
 
