@@ -13,6 +13,7 @@
 #include "interop/huggingface_config.h"
 #include "interop/huggingface_generation.h"
 #include "interop/huggingface_vocabulary.h"
+#include "interop/t5.h"
 #include "interop/torch_file.h"
 #include "model/validate.h"
 
@@ -98,9 +99,15 @@ std::optional<ConvertedModel> read_huggingface(const std::string& path) {
   const Vocabularies vocabularies = huggingface_vocabularies(folder, config, generation, m);
   validate(m, config.path());
   WeightMapping weights(path, tensors_of(folder));
-  map_huggingface_embeddings(weights, m.embeddings);
-  map_fairseq_weights(weights, m, "model.");
-  ConvertedModel model{m, vocabularies, weights.take()};
+  std::vector<TensorEntry> ours;
+  if (huggingface_class(config) == HuggingFaceClass::t5) {
+    ours = t5_weights(weights, m, config);
+  } else {
+    map_huggingface_embeddings(weights, m.embeddings);
+    map_fairseq_weights(weights, m, "model.");
+    ours = weights.take();
+  }
+  ConvertedModel model{m, vocabularies, std::move(ours)};
   renormalize(model.config, model.weights, generation);
   return model;
 }

@@ -1,5 +1,7 @@
 #include "interop/huggingface_config.h"
 
+#include "interop/t5.h"
+
 namespace dragoman {
 namespace {
 
@@ -94,19 +96,25 @@ HuggingFaceClass huggingface_class(const JsonObject& config) {
   const auto type = config.get("model_type", std::string());
   for (const auto& [known, of] : {std::pair("marian", HuggingFaceClass::marian),
                                   {"m2m_100", HuggingFaceClass::m2m100},
-                                  {"mbart", HuggingFaceClass::mbart}})
+                                  {"mbart", HuggingFaceClass::mbart},
+                                  {"t5", HuggingFaceClass::t5},
+                                  {"mt5", HuggingFaceClass::t5}})
     if (type == known) return of;
-  throw Error(fmt::format("{}: model_type is {}, expected marian, m2m_100 or mbart", config.path(), type),
-              "dragoman reads only the transformers classes of MarianMT, M2M100 (with NLLB-200) and mBART-50");
+  throw Error(fmt::format("{}: model_type is {}, expected marian, m2m_100, mbart, t5 or mt5", config.path(), type),
+              "dragoman reads only the transformers classes of MarianMT, M2M100 (with NLLB-200), mBART-50 and T5 (with "
+              "mT5 and MADLAD-400)");
 }
 
 ModelConfig huggingface_model_config(const JsonObject& config) {
   ModelConfig m;
-  set_sizes(m, config);
-  set_embeddings(m, config);
-  m.activation = activation_of(config);
+  const HuggingFaceClass of = huggingface_class(config);
+  if (of != HuggingFaceClass::t5) {
+    set_sizes(m, config);
+    set_embeddings(m, config);
+    m.activation = activation_of(config);
+  }
   int bos = -1;
-  switch (huggingface_class(config)) {
+  switch (of) {
     case HuggingFaceClass::marian:
       set_marian(m, config);
       break;
@@ -117,6 +125,9 @@ ModelConfig huggingface_model_config(const JsonObject& config) {
     case HuggingFaceClass::mbart:
       set_mbart(m, config);
       bos = config.get("bos_token_id", 0);
+      break;
+    case HuggingFaceClass::t5:
+      set_t5(m, config);
       break;
   }
   set_special_ids(m, config, bos);

@@ -4,8 +4,9 @@
 
 namespace dragoman {
 
-/// The transformers class of a model. M2M100 also covers NLLB-200, and MBart covers mBART-50.
-enum class HuggingFaceClass { marian, m2m100, mbart };
+/// The transformers class of a model. M2M100 also covers NLLB-200, MBart covers mBART-50, and T5 covers mT5 and
+/// MADLAD-400.
+enum class HuggingFaceClass { marian, m2m100, mbart, t5 };
 
 /// The class that `model_type` names. Error for any other class.
 HuggingFaceClass huggingface_class(const JsonObject& config);

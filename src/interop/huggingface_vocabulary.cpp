@@ -64,6 +64,17 @@ Vocabularies marian_vocabularies(const fs::path& folder, ModelConfig& m) {
   return v;
 }
 
+// The SentencePiece model's own ids. Rows of the table beyond them are T5's <extra_id_0> and the like, or unused.
+Vocabularies t5_vocabularies(const fs::path& folder, ModelConfig& m) {
+  const SplittingModel model = sentencepiece_of(folder, "spiece.model");
+  const Vocabulary own = Vocabulary::from_bytes(model.bytes, model.path);
+  std::vector<std::string> pieces;
+  for (int id = 0; id < own.size(); ++id) pieces.push_back(own.piece(id));
+  m.special.unk = unknown_piece(pieces, model.path);
+  const Vocabulary both = vocabulary_of(m, std::move(pieces), {}, model, m.source_vocabulary, model.path);
+  return {both, both};
+}
+
 /// Tokens beyond the pieces of the vocabulary, such as languages, by id.
 using AddedTokens = std::map<int64_t, std::string>;
 
@@ -132,8 +143,16 @@ Vocabularies multilingual_vocabularies(const fs::path& folder, const JsonObject&
 
 Vocabularies huggingface_vocabularies(const fs::path& folder, const JsonObject& config, const JsonObject& generation,
                                       ModelConfig& model) {
-  return huggingface_class(config) == HuggingFaceClass::marian ? marian_vocabularies(folder, model)
-                                                               : multilingual_vocabularies(folder, generation, model);
+  switch (huggingface_class(config)) {
+    case HuggingFaceClass::marian:
+      return marian_vocabularies(folder, model);
+    case HuggingFaceClass::t5:
+      return t5_vocabularies(folder, model);
+    case HuggingFaceClass::m2m100:
+    case HuggingFaceClass::mbart:
+      break;
+  }
+  return multilingual_vocabularies(folder, generation, model);
 }
 
 }  // namespace dragoman

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "decode/beam_search.h"
 #include "interop/open_model.h"
 #include "tests/interop/score_difference.h"
 #include "tests/source_dir.h"
@@ -15,6 +16,29 @@ namespace dragoman {
 inline std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 inline std::string sentencepiece() { return read_file(source_dir() + "/tests/vocab/golden/bpe.spm"); }
+
+/// The two best of four beams, as generate() finds them.
+inline void expect_searches(const ModelFile& file, const std::string& searches) {
+  Arena arena;
+  const LoadedModel loaded = load_model(file, backend("cpu"), arena);
+  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
+  std::istringstream text(searches);
+  for (std::string stops, source, scores[2], ids[2];
+       std::getline(text, stops, '\t') && std::getline(text, source, '\t') && std::getline(text, scores[0], '\t') &&
+       std::getline(text, ids[0], '\t') && std::getline(text, scores[1], '\t') && std::getline(text, ids[1]);) {
+    const std::vector<int32_t> pieces = numbers(source);
+    const SearchOptions options{.beam_size = 4,
+                                .rule = stops == "True" ? SearchRule::huggingface_early : SearchRule::huggingface,
+                                .max_length_add = 6,
+                                .n_best = 2};
+    const auto found = beam_search(cx, *loaded.model, options, 1000, {&pieces, 1})[0];
+    ASSERT_EQ(found.size(), 2) << source;
+    for (size_t rank : {0, 1}) {
+      EXPECT_EQ(found[rank].ids, numbers(ids[rank])) << stops << ' ' << source << " #" << rank;
+      EXPECT_NEAR(found[rank].score, std::stod(scores[rank]), 1e-5) << stops << ' ' << source << " #" << rank;
+    }
+  }
+}
 
 /// A golden model with its SentencePiece models.
 class HuggingFaceFolder : public testing::Test {

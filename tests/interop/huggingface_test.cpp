@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "decode/beam_search.h"
 #include "interop/open_model.h"
 #include "io/safetensors.h"
 #include "model/frame.h"
@@ -22,29 +21,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// The two best of four beams, as generate() finds them.
-void expect_searches(const ModelFile& file, const std::string& searches) {
-  Arena arena;
-  const LoadedModel loaded = load_model(file, backend("cpu"), arena);
-  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
-  std::istringstream text(searches);
-  for (std::string stops, source, scores[2], ids[2];
-       std::getline(text, stops, '\t') && std::getline(text, source, '\t') && std::getline(text, scores[0], '\t') &&
-       std::getline(text, ids[0], '\t') && std::getline(text, scores[1], '\t') && std::getline(text, ids[1]);) {
-    const std::vector<int32_t> pieces = numbers(source);
-    const SearchOptions options{.beam_size = 4,
-                                .rule = stops == "True" ? SearchRule::huggingface_early : SearchRule::huggingface,
-                                .max_length_add = 6,
-                                .n_best = 2};
-    const auto found = beam_search(cx, *loaded.model, options, 1000, {&pieces, 1})[0];
-    ASSERT_EQ(found.size(), 2) << source;
-    for (size_t rank : {0, 1}) {
-      EXPECT_EQ(found[rank].ids, numbers(ids[rank])) << stops << ' ' << source << " #" << rank;
-      EXPECT_NEAR(found[rank].score, std::stod(scores[rank]), 1e-5) << stops << ' ' << source << " #" << rank;
-    }
-  }
-}
 
 TEST_F(MarianMt, GivesTheProbabilitiesThatTransformersGives) {
   EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);

@@ -205,6 +205,8 @@ TEST_P(AttentionFamily, DependsOnTheOrderOfSourceWordsUnlessThereAreNoPositions)
   }
 }
 
+void few_buckets(ModelConfig& c) { c.relative_buckets = 4, c.relative_max_distance = 3; }
+
 using enum AttentionScore;
 constexpr auto s2s = ModelType::s2s, alone = ModelType::decoder_only;
 constexpr auto full = Projections::query_key_value, shared = Projections::key_value, plain = Projections::none;
@@ -223,6 +225,21 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"relative_window", Positions::relative, dot, full, 2},
         Variant{"window", Positions::none, scaled_dot, full, 1},
         Variant{"local", Positions::sinusoidal, scaled_dot, full, 0, 2},
+        Variant{.name = "relative_bias", .positions = Positions::relative_bias, .also = few_buckets},
+        Variant{.name = "relative_bias_dot",
+                .positions = Positions::relative_bias,
+                .score = dot,
+                .also =
+                    [](ModelConfig& c) {
+                      few_buckets(c);
+                      c.decoder_heads = 1, c.gated_feed_forward = true;
+                    }},
+        Variant{.name = "relative_bias_decoder_only",
+                .positions = Positions::relative_bias,
+                .type = alone,
+                .also = few_buckets},
+        Variant{.name = "gated", .also = [](ModelConfig& c) { c.gated_feed_forward = true; }},
+        Variant{.name = "gated_experts", .experts = 3, .also = [](ModelConfig& c) { c.gated_feed_forward = true; }},
         Variant{.name = "rms_norm", .norm_kind = NormKind::rms},
         Variant{.name = "batch_norm", .norm_kind = NormKind::batch},
         Variant{.name = "batch_norm_decoder_only", .type = alone, .norm_kind = NormKind::batch},

@@ -29,7 +29,8 @@ struct AttentionCase {
   Visibility visible = {};
   double rate = 0;
   Score score = Score::scaled_dot;
-  int64_t reach = -1;  // of a distance bias; -1: no bias
+  int64_t reach = -1;   // of a distance bias; -1: no bias
+  bool shared = false;  // one bias for all queries
 };
 
 AttentionShape shape_of(Context& cx, const AttentionCase& a) {
@@ -43,7 +44,7 @@ OpCase attention_case(const AttentionCase& a) {
   const int64_t key_cols = a.heads * a.key_size, value_cols = a.heads * a.value_size;
   OpCase c{a.name, {{"q", {nq, key_cols}}, {"k", {nk, key_cols}}, {"v", {nk, value_cols}}}};
   if (a.score == Score::additive) c.inputs.push_back({"vector", {key_cols}});
-  if (a.reach >= 0) c.inputs.push_back({"bias", {nq, a.heads * (2 * a.reach + 1)}});
+  if (a.reach >= 0) c.inputs.push_back({"bias", {a.shared ? 1 : nq, a.heads * (2 * a.reach + 1)}});
   c.op = [a](Context& cx, const OpInputs& in) {
     const auto optional = [&](const char* name) { return in.contains(name) ? in.at(name) : Var(); };
     return attention(cx, in.at("q"), in.at("k"), in.at("v"), shape_of(cx, a), {optional("bias"), optional("vector")});
@@ -88,6 +89,9 @@ INSTANTIATE_TEST_SUITE_P(
         attention_case({"keys four places apart", {67, 1}, {17, 1}, 2, 5, 3, {.causal = true, .stride = 4}, 0.2}),
         attention_case({"distance bias", few, few, 3, 3, 3, {}, 0, Score::scaled_dot, 3}),
         attention_case({"causal distance bias", few, few, 2, 3, 3, {.causal = true}, 0.1, Score::dot, 2}),
+        attention_case({"shared distance bias", few, few, 3, 3, 3, {}, 0, Score::dot, 3, true}),
+        attention_case({"shared causal bias", many, many, 2, 4, 4, {.causal = true}, 0.1, Score::scaled_dot, 5, true}),
+        attention_case({"shared bias of no queries", none, none, 2, 3, 3, {}, 0, Score::dot, 2, true}),
         attention_case({"bias of one column", few, uneven, 2, 3, 3, {}, 0, Score::scaled_dot, 0}),
         attention_case({"unscaled", few, uneven, 2, 5, 3, {}, 0, Score::dot}),
         attention_case({"additive", few, uneven, 2, 5, 3, {}, 0, Score::additive}),
@@ -278,7 +282,6 @@ TEST(Attention, RefusesShapesThatDoNotFitAndNamesThem) {
   };
   EXPECT_THAT(score(Score::dot, {.bias = t.random({3, 3})}), AllOf(HasSubstr("(3,3)"), HasSubstr("(3 or 1,H*(2R+1))")));
   EXPECT_THAT(score(Score::dot, {.bias = t.random({2, 6})}), HasSubstr("(2,6)"));
-  EXPECT_THAT(score(Score::dot, {.bias = t.random({1, 6})}), HasSubstr("takes no gradient"));
   EXPECT_THAT(score(Score::additive, {.vector = t.random({3})}), AllOf(HasSubstr("(3)"), HasSubstr("(4)")));
   EXPECT_THAT(score(Score::additive, {}), HasSubstr("(4)"));
   EXPECT_THAT(score(Score::dot, {.vector = t.random({4})}), HasSubstr("not additive"));

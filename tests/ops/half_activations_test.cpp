@@ -62,6 +62,12 @@ const OpCase cases[] = {
      24,
      false,
      true},
+    {"gated_feed_forward",
+     {{"x", {21, 9}}, {"up", {34, 9}}, {"bias", {34}}, {"down", {9, 17}}},
+     [](Context& cx, const OpInputs& in) {
+       const Var h = linear(cx, small(cx, in.at("x")), in.at("up"), in.at("bias"));
+       return linear(cx, dropout(cx, gated(cx, h, Activation::swish), drop(0.2)), in.at("down"), {});
+     }},
     {"self_attention",
      {{"x", {21, 9}}, {"qkv", {36, 9}}, {"bias", {36}}, {"out", {9, 12}}},
      [](Context& cx, const OpInputs& in) { return self_attention(cx, in, false); }},

@@ -131,7 +131,7 @@ TEST(Gated, MultipliesTheActivatedHalfByTheOther) {
   EXPECT_THAT(values_of(y), ElementsAre(6, 0));
   t.backward(y, {10, 100});
   EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(30, 0, 20, 0));
-  EXPECT_THAT(error_of([&] { gated(t.cx, t.random({2, 3}), Activation::relu); }), HasSubstr("gated: x is (2,3)"));
+  EXPECT_THAT(message_of([&] { gated(t.cx, t.random({2, 3}), Activation::relu); }), HasSubstr("gated: x is (2,3)"));
 }
 
 // 1·3 + 2·4 + 0.5 = 11.5;  1·5 + 2·6 - 20 = -3.

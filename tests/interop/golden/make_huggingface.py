@@ -3,7 +3,8 @@
 
     make_huggingface.py        (pip install torch transformers sentencepiece)
 
-marianmt/ is a model of MarianMT, m2m100/ one of M2M100, mbart/ one of mBART-50. Their SentencePiece model is
+marianmt/ is a model of MarianMT, m2m100/ one of M2M100, mbart/ one of mBART-50, t5/ and
+t5_gated/ of T5 as in its first version and in later ones. Their SentencePiece model is
 tests/vocab/golden/bpe.spm, which is not copied: the test puts it beside the rest. The list of pieces has another order
 than that model and lacks some of its pieces. In each folder,
 
@@ -19,7 +20,7 @@ import random
 import sentencepiece
 import torch
 from transformers import (M2M100Config, M2M100ForConditionalGeneration, MarianConfig, MarianMTModel, MBartConfig,
-                          MBartForConditionalGeneration)
+                          MBartForConditionalGeneration, T5Config, T5ForConditionalGeneration)
 
 HERE = pathlib.Path(__file__).resolve().parent
 SPM = sentencepiece.SentencePieceProcessor(model_file=str(HERE.parents[1] / "vocab" / "golden" / "bpe.spm"))
@@ -37,15 +38,17 @@ def shuffled_pieces(count):
 
 def randomise(model, spread):
     torch.manual_seed(3)
+    shared = model.get_input_embeddings().weight
     with torch.no_grad():
         for name, p in model.named_parameters():
             if "embed_positions" not in name or "mbart" in model.config.model_type:
                 p.normal_(0, spread)
             if "norm" in name and "weight" in name:
                 p.add_(1)
-        model.model.shared.weight[model.config.pad_token_id] = 0  # as the classes have it
-        if model.config.model_type == "m2m_100":  # has no bias: </s> is as probable as a frequent piece
-            model.model.shared.weight[model.config.eos_token_id] = 0.93 * model.model.shared.weight[52]
+        shared[model.config.pad_token_id] = 0  # as the classes have it
+        if model.config.model_type in ("m2m_100", "t5"):  # have no bias: </s> is as probable as a frequent piece
+            output = model.get_output_embeddings().weight
+            output[model.config.eos_token_id] = 0.93 * output[52]
         if hasattr(model, "final_logits_bias"):
             model.final_logits_bias.normal_(0, 0.5)
             model.final_logits_bias[0, model.config.eos_token_id] += 3
@@ -104,8 +107,22 @@ def multilingual(name, config, kind, pieces):
     (HERE / name / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": LANGUAGES}))
 
 
+def t5(name, untied, **more):
+    pieces = SPM.get_piece_size()
+    model = T5ForConditionalGeneration(T5Config(
+        vocab_size=pieces + 5, d_model=8, d_kv=6, d_ff=12, num_layers=2, num_heads=2, relative_attention_num_buckets=8,
+        relative_attention_max_distance=6, pad_token_id=pieces, eos_token_id=2, decoder_start_token_id=pieces,
+        tie_word_embeddings=not untied, **more)).eval()
+    if untied:
+        model.lm_head.weight = torch.nn.Parameter(torch.empty_like(model.shared.weight))
+    randomise(model, 0.7)
+    write(name, model, ([], [2]), [], range(3, pieces), [0, pieces])
+
+
 def main():
     marianmt()
+    t5("t5", False)
+    t5("t5_gated", True, feed_forward_proj="gated-gelu")
     pieces = ["<s>", "<pad>", "</s>", "<unk>"] + shuffled_pieces(60)
     multilingual("m2m100", M2M100Config, M2M100ForConditionalGeneration, pieces)
     (HERE / "m2m100" / "vocab.json").write_text(json.dumps({p: i for i, p in enumerate(pieces)}))

@@ -1,0 +1,94 @@
+#include "interop/t5.h"
+
+#include <gmock/gmock.h>
+
+#include "interop/huggingface.h"
+#include "tests/interop/huggingface_folder.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class T5Folder : public HuggingFaceFolder {
+ protected:
+  explicit T5Folder(const std::string& name)
+      : HuggingFaceFolder(name, {"config.json", "model.safetensors"}, {"spiece.model"}) {}
+};
+
+// The output layer is the table of embeddings, with relu: the first version of T5.
+class T5 : public T5Folder {
+ protected:
+  T5() : T5Folder("t5") {}
+};
+
+// An output layer of its own, gated layers: T5 1.1, mT5, MADLAD-400.
+class GatedT5 : public T5Folder {
+ protected:
+  GatedT5() : T5Folder("t5_gated") {}
+};
+
+TEST_F(T5, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
+  const ModelFile file = open_model(path());
+  EXPECT_LT(score_difference(file, golden_pairs()), 1e-5);
+  expect_searches(file, read("search.ids"));
+  EXPECT_TRUE(file.config().embeddings.tied_all);
+}
+
+TEST_F(GatedT5, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
+  const ModelFile file = open_model(path());
+  EXPECT_LT(score_difference(file, golden_pairs()), 1e-5);
+  expect_searches(file, read("search.ids"));
+  EXPECT_FALSE(file.config().embeddings.tied_all);
+}
+
+TEST_F(GatedT5, GivesOthersIfAFormulaIsAnother) {
+  const ConvertedModel model = *read_huggingface(path());
+  const auto changed = [&](void (*change)(ModelConfig&)) {
+    ModelConfig config = model.config;
+    change(config);
+    return score_difference(ModelFile::in_memory("m", config, model.vocabularies, model.weights), golden_pairs());
+  };
+  EXPECT_GT(changed([](ModelConfig& c) { c.relative_max_distance = 5; }), 1e-3);
+  EXPECT_GT(changed([](ModelConfig& c) { c.attention.score = AttentionScore::scaled_dot; }), 1e-3);
+  EXPECT_GT(changed([](ModelConfig& c) { c.activation = Activation::gelu; }), 1e-5);
+  EXPECT_GT(changed([](ModelConfig& c) { c.activation = Activation::swish; }), 1e-3);
+  EXPECT_GT(changed([](ModelConfig& c) { c.embeddings.scale = 0; }), 1e-3);
+  EXPECT_GT(changed([](ModelConfig& c) { c.norm_epsilon = 1e-3; }), 1e-4);
+}
+
+// Before version 5, transformers says only whether the matrices are the same, and files may have them twice.
+TEST_F(T5, IsReadAsOlderVersionsWriteIt) {
+  std::string config = read("config.json");
+  const std::string added = "  \"scale_decoder_outputs\": true,\n";
+  config.erase(config.find(added), added.size());
+  folder.make("config.json", config);
+  EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
+  const std::string tied = "\"tie_word_embeddings\": true";
+  config.replace(config.find(tied), tied.size(), "\"tie_word_embeddings\": false");
+  folder.make("config.json", config);
+  EXPECT_GT(score_difference(open_model(path()), golden_pairs()), 1e-3);  // without the factor
+}
+
+TEST_F(T5, ReadsTheModelTypeOfMultilingualT5) {
+  set("model_type", "\"mt5\"");
+  EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
+}
+
+TEST_F(T5, NamesWhatIsNotSupported) {
+  set("feed_forward_proj", "\"gated-tanh\"");
+  EXPECT_THAT(complaint(), AllOf(HasSubstr("feed_forward_proj is gated-tanh"), HasSubstr("config.json")));
+  set("model_type", "\"umt5\"");  // has positions of its own in each layer
+  EXPECT_THAT(complaint(), HasSubstr("model_type is umt5, expected marian"));
+  set("relative_attention_num_buckets", "7");
+  EXPECT_THAT(complaint(), HasSubstr("--transformer-relative-buckets 7 is odd"));
+}
+
+TEST_F(T5, NamesTheSentencePieceModelThatIsMissing) {
+  std::filesystem::remove(folder / "spiece.model");
+  EXPECT_THAT(complaint(), HasSubstr("has no spiece.model"));
+}
+
+}  // namespace
+}  // namespace dragoman
