@@ -218,9 +218,9 @@ PROVOKED = {
     "--attention-projections key-value uses one vector as key and value, but …":
         f"{TRAIN} -m new --attention-projections key-value --transformer-dim-value 3",
     "--transformer-relative-buckets … is odd, expected an even number":
-        f"{TRAIN} --transformer-positions relative-bias --transformer-relative-buckets 7",
+        f"{TRAIN} -m new --transformer-positions relative-bias --transformer-relative-buckets 7",
     "--transformer-relative-max-distance … is too small for --transformer-relative-buckets …, expected more than …":
-        f"{TRAIN} --transformer-positions relative-bias --transformer-relative-max-distance 16",
+        f"{TRAIN} -m new --transformer-positions relative-bias --transformer-relative-max-distance 16",
     "--transformer-positions rotary rotates pairs of numbers, but …":
         f"{TRAIN} -m new --transformer-positions rotary --transformer-dim-key 3",
     "--transformer-positions rotary rotates queries and keys, which represents distances in dot products only: …":

@@ -78,8 +78,8 @@ TEST_F(MarianMt, NumbersPiecesByItsList) {
 }
 
 TEST_F(MarianMt, RefusesByNameWhatIsAnotherModel) {
-  set("model_type", "\"t5\"");
-  EXPECT_THAT(complaint(), HasSubstr("config.json: model_type is t5, expected marian, m2m_100 or mbart"));
+  set("model_type", "\"bart\"");
+  EXPECT_THAT(complaint(), HasSubstr("config.json: model_type is bart, expected marian, m2m_100, mbart, t5 or mt5"));
   set("vocab_size", "70000000");  // rows that no file could hold
   EXPECT_THAT(complaint(), HasSubstr("vocab.json has 204 pieces, but the model's configuration says 70000000"));
   set("activation_function", "\"mish\"");

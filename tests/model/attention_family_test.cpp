@@ -207,6 +207,11 @@ TEST_P(AttentionFamily, DependsOnTheOrderOfSourceWordsUnlessThereAreNoPositions)
 
 void few_buckets(ModelConfig& c) { c.relative_buckets = 4, c.relative_max_distance = 3; }
 
+void as_in_t5(ModelConfig& c) {
+  few_buckets(c);
+  c.decoder_heads = 1, c.gated_feed_forward = true;
+}
+
 using enum AttentionScore;
 constexpr auto s2s = ModelType::s2s, alone = ModelType::decoder_only;
 constexpr auto full = Projections::query_key_value, shared = Projections::key_value, plain = Projections::none;
@@ -226,14 +231,7 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"window", Positions::none, scaled_dot, full, 1},
         Variant{"local", Positions::sinusoidal, scaled_dot, full, 0, 2},
         Variant{.name = "relative_bias", .positions = Positions::relative_bias, .also = few_buckets},
-        Variant{.name = "relative_bias_dot",
-                .positions = Positions::relative_bias,
-                .score = dot,
-                .also =
-                    [](ModelConfig& c) {
-                      few_buckets(c);
-                      c.decoder_heads = 1, c.gated_feed_forward = true;
-                    }},
+        Variant{.name = "relative_bias_dot", .positions = Positions::relative_bias, .score = dot, .also = as_in_t5},
         Variant{.name = "relative_bias_decoder_only",
                 .positions = Positions::relative_bias,
                 .type = alone,

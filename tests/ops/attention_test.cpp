@@ -89,9 +89,6 @@ INSTANTIATE_TEST_SUITE_P(
         attention_case({"keys four places apart", {67, 1}, {17, 1}, 2, 5, 3, {.causal = true, .stride = 4}, 0.2}),
         attention_case({"distance bias", few, few, 3, 3, 3, {}, 0, Score::scaled_dot, 3}),
         attention_case({"causal distance bias", few, few, 2, 3, 3, {.causal = true}, 0.1, Score::dot, 2}),
-        attention_case({"shared distance bias", few, few, 3, 3, 3, {}, 0, Score::dot, 3, true}),
-        attention_case({"shared causal bias", many, many, 2, 4, 4, {.causal = true}, 0.1, Score::scaled_dot, 5, true}),
-        attention_case({"shared bias of no queries", none, none, 2, 3, 3, {}, 0, Score::dot, 2, true}),
         attention_case({"bias of one column", few, uneven, 2, 3, 3, {}, 0, Score::scaled_dot, 0}),
         attention_case({"unscaled", few, uneven, 2, 5, 3, {}, 0, Score::dot}),
         attention_case({"additive", few, uneven, 2, 5, 3, {}, 0, Score::additive}),
@@ -286,6 +283,16 @@ TEST(Attention, RefusesShapesThatDoNotFitAndNamesThem) {
   EXPECT_THAT(score(Score::additive, {}), HasSubstr("(4)"));
   EXPECT_THAT(score(Score::dot, {.vector = t.random({4})}), HasSubstr("not additive"));
 }
+
+// The gradient is the sum over the queries.
+INSTANTIATE_TEST_SUITE_P(
+    AttentionWithABiasOfAllQueries, OpCheck,
+    testing::ValuesIn(std::vector{
+        attention_case({"shared distance bias", few, few, 3, 3, 3, {}, 0, Score::dot, 3, true}),
+        attention_case({"shared causal bias", many, many, 2, 4, 4, {.causal = true}, 0.1, Score::scaled_dot, 5, true}),
+        attention_case({"shared bias of no queries", none, none, 2, 3, 3, {}, 0, Score::dot, 2, true}),
+    }),
+    name_of_case);
 
 // Kernels compute two vectors of columns at a time. These heads fill one or two vectors and part of another.
 INSTANTIATE_TEST_SUITE_P(

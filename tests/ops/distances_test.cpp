@@ -19,9 +19,10 @@ using testing::HasSubstr;
 using testing::Pointwise;
 
 OpCase distances_case(const std::string& name, int64_t rows, int heads, int64_t K, int64_t R) {
-  return {name, {{"q", {rows, heads * K}}, {"table", {2 * R + 1, K}}}, [=](Context& cx, const OpInputs& in) {
-            return distance_scores(cx, in.at("q"), in.at("table"), heads);
-          }};
+  const auto op = [=](Context& cx, const OpInputs& in) {
+    return distance_scores(cx, in.at("q"), in.at("table"), heads);
+  };
+  return {name, {{"q", {rows, heads * K}}, {"table", {2 * R + 1, K}}}, op};
 }
 
 // As in a layer, q is multiplied by both keys and distance vectors: both write its gradient.
@@ -39,9 +40,8 @@ OpCase relative_attention_case(const std::string& name, const std::vector<int32_
 }
 
 OpCase bucket_case(const std::string& name, int heads, int64_t count, std::vector<int32_t> buckets) {
-  return {name, {{"table", {heads, count}}}, [=](Context& cx, const OpInputs& in) {
-            return bucket_bias(cx, in.at("table"), buckets, 0.7);
-          }};
+  const auto op = [=](Context& cx, const OpInputs& in) { return bucket_bias(cx, in.at("table"), buckets, 0.7); };
+  return {name, {{"table", {heads, count}}}, op};
 }
 
 OpCase rotate_case(const std::string& name, const std::vector<int32_t>& lengths, int heads, int64_t K) {

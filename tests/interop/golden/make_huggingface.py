@@ -110,7 +110,7 @@ def multilingual(name, config, kind, pieces):
 def t5(name, untied, **more):
     pieces = SPM.get_piece_size()
     model = T5ForConditionalGeneration(T5Config(
-        vocab_size=pieces + 5, d_model=8, d_kv=6, d_ff=12, num_layers=2, num_heads=2, relative_attention_num_buckets=8,
+        vocab_size=pieces + 5, d_model=8, d_kv=6, d_ff=14, num_layers=2, num_heads=2, relative_attention_num_buckets=8,
         relative_attention_max_distance=6, pad_token_id=pieces, eos_token_id=2, decoder_start_token_id=pieces,
         tie_word_embeddings=not untied, **more)).eval()
     if untied:
