@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "interop/joeynmt_files.h"
 #include "interop/json_object.h"
 #include "interop/marian_files.h"
 #include "interop/splitting.h"
@@ -84,6 +85,7 @@ void add_parts(const std::string& path, Files& parts) {
   const bool folder = fs::is_directory(path);
   if (!folder && !fs::is_regular_file(path)) return;
   add_marian_parts(path, parts);
+  for (std::string& part : joeynmt_parts(path)) parts.push_back(std::move(part));
   if (folder) {
     for (const fs::path& inside : {fs::path(path), fs::path(path) / "model"})
       add_from(inside, is_part_of_folder, parts);
