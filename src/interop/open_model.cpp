@@ -13,6 +13,7 @@
 #include "interop/joeynmt.h"
 #include "interop/marian.h"
 #include "interop/opennmt.h"
+#include "interop/sockeye.h"
 
 namespace dragoman {
 namespace {
@@ -30,6 +31,7 @@ std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenO
   if (auto model = read_fairseq(path, options.vocabs)) return model;
   if (auto model = read_opennmt(path, options.vocabs)) return model;
   if (auto model = read_joeynmt(path, options.vocabs)) return model;
+  if (auto model = read_sockeye(path, options.vocabs)) return model;
   return read_huggingface(path);
 }
 
@@ -39,8 +41,8 @@ void refuse_other_levels(const std::string& path) {
     throw Error(path + " is a folder without a model that dragoman reads",
                 "looked for config.json with a model_type (Hugging Face), model.bin (CTranslate2, Argos Translate), "
                 "decoder.yml "
-                "(Marian) and config.yaml (JoeyNMT) in it; give the file of a model of dragoman, Marian, fairseq or "
-                "OpenNMT-py");
+                "(Marian), config.yaml (JoeyNMT) and vocab.src.0.json (Sockeye) in it; give the file of a model of "
+                "dragoman, Marian, fairseq or OpenNMT-py");
   if (path.ends_with(".onnx") && std::filesystem::exists(path))
     throw Error(path + " is an ONNX model, which dragoman writes but does not read",
                 "give the model that it was made from");

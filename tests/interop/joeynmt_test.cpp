@@ -6,12 +6,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "decode/beam_search.h"
 #include "interop/model_parts.h"
 #include "interop/open_model.h"
-#include "tests/interop/score_difference.h"
+#include "tests/interop/golden_folder.h"
 #include "tests/source_dir.h"
-#include "tests/temporary_folder.h"
 
 namespace dragoman {
 namespace {
@@ -21,91 +19,27 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 
-/// A golden folder, which tests may change.
-class JoeyNmtFolder : public testing::Test {
+class JoeyNmt : public GoldenFolder {
  protected:
-  explicit JoeyNmtFolder(const std::string& name) : golden_(source_dir() + "/tests/interop/golden/" + name) {
-    std::filesystem::copy(golden_, path());
-  }
-  std::string path() const { return folder / "m"; }
-  std::string read(const std::string& file) const { return read_file(path() + "/" + file); }
-  std::string sound(const std::string& file) const { return read_file(golden_ + "/" + file); }
-  std::vector<ReferenceScore> pairs() const { return reference_scores(sound("pairs.ids")); }
-  // Replaces text of a golden file.
-  void replace(const std::string& file, const std::string& old, const std::string& by) {
-    std::string text = sound(file);
-    size_t count = 0;
-    for (size_t at = 0; (at = text.find(old, at)) != text.npos; ++count, at += by.size())
-      text.replace(at, old.size(), by);
-    EXPECT_GT(count, 0) << old;
-    folder.make("m/" + file, text);
-  }
-  std::string complaint() const {
-    try {
-      open_model(path());
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "";
-  }
-  std::string complaint_if(const std::string& old, const std::string& by) {
-    replace("config.yaml", old, by);
-    const std::string said = complaint();
-    folder.make("m/config.yaml", sound("config.yaml"));
-    return said;
-  }
-  double changed(void (*change)(ModelConfig&)) const {
-    const ConvertedModel model = *read_joeynmt(path(), {});
-    ModelConfig config = model.config;
-    change(config);
-    return score_difference(ModelFile::in_memory("m", config, model.vocabularies, model.weights), pairs());
-  }
-  void expect_greedy_translations() const;
-  TemporaryFolder folder;
-
- private:
-  const std::string golden_;
-};
-
-void JoeyNmtFolder::expect_greedy_translations() const {
-  Arena arena;
-  const ModelFile file = open_model(path());
-  const LoadedModel loaded = load_model(file, backend("cpu"), arena);
-  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
-  std::istringstream text(sound("greedy.ids"));
-  int lines = 0;
-  for (std::string source, ids; std::getline(text, source, '\t') && std::getline(text, ids); ++lines) {
-    const std::vector<int32_t> pieces = numbers(source);
-    const int steps = 12;
-    const SearchOptions options{
-        .beam_size = 1, .max_length_add = steps - int(pieces.size()), .min_length = 1, .n_best = 1};
-    const auto found = beam_search(cx, *loaded.model, options, 1000, {&pieces, 1})[0];
-    EXPECT_EQ(found.at(0).ids, numbers(ids)) << source;
-  }
-  EXPECT_EQ(lines, 8);
-}
-
-class JoeyNmt : public JoeyNmtFolder {
- protected:
-  JoeyNmt() : JoeyNmtFolder("joeynmt") {
+  JoeyNmt() : GoldenFolder("joeynmt", "config.yaml") {
     folder.make("m/bpe.spm", read_file(source_dir() + "/tests/vocab/golden/bpe.spm"));
   }
 };
 
-class JoeyNmtOfWords : public JoeyNmtFolder {
+class JoeyNmtOfWords : public GoldenFolder {
  protected:
-  JoeyNmtOfWords() : JoeyNmtFolder("joeynmt_words") {}
+  JoeyNmtOfWords() : GoldenFolder("joeynmt_words", "config.yaml") {}
 };
 
 TEST_F(JoeyNmt, GivesTheProbabilitiesAndTranslationsThatJoeyNmtGives) {
   EXPECT_LT(score_difference(open_model(path()), pairs()), 1e-5);
-  expect_greedy_translations();
+  expect_greedy_translations(1);
 }
 
 TEST_F(JoeyNmtOfWords, GivesTheProbabilitiesAndTranslationsThatJoeyNmtGives) {
   EXPECT_LT(score_difference(open_model(path()), pairs()), 1e-5);
   EXPECT_LT(score_difference(open_model(path() + "/best.ckpt"), pairs()), 1e-5);
-  expect_greedy_translations();
+  expect_greedy_translations(1);
 }
 
 TEST_F(JoeyNmt, GivesOthersIfAFormulaIsAnother) {
