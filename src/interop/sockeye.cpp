@@ -179,9 +179,13 @@ std::optional<ConvertedModel> read_sockeye(const std::string& path, const std::v
   ModelConfig m = model_config({model, model.section("config_encoder"), model.section("config_decoder")});
   const Vocabularies vocabularies = vocabularies_of(files->folder, vocabs, m);
   validate(m, path);
-  const auto file = read_torch(files->parameters);
-  require(file.has_value(), "{}: there is no such file; it holds the weights of the model", files->parameters);
-  WeightMapping weights(files->parameters, sockeye_tensors(*file, files->parameters, m));
+  require(fs::exists(files->parameters), "{}: there is no such file; it holds the weights of the model",
+          files->parameters);
+  if (!looks_like_torch(files->parameters))
+    throw Error(files->parameters + " is not a file of PyTorch",
+                "Sockeye 1 and 2 used MXNet; sockeye.mx_to_pt of Sockeye 3 converts their models");
+  const TorchFile file = *read_torch(files->parameters);
+  WeightMapping weights(files->parameters, sockeye_tensors(file, files->parameters, m));
   map_sockeye_weights(weights, m);
   return ConvertedModel{m, vocabularies, weights.take()};
 }

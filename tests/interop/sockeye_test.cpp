@@ -104,6 +104,8 @@ TEST_F(Sockeye, NamesTheFileThatIsBrokenOrMissing) {
   replace("vocab.trg.0.json", "<unk>", "<UNK>");
   EXPECT_THAT(complaint(), HasSubstr("vocab.trg.0.json: <unk> has not id 1"));
   folder.make("m/vocab.trg.0.json", sound("vocab.trg.0.json"));
+  folder.make("m/params.best", "MXNet");
+  EXPECT_THAT(complaint(), HasSubstr("m/params.best is not a file of PyTorch"));
   std::filesystem::remove(path() + "/params.best");
   EXPECT_THAT(complaint(), HasSubstr("m/params.best: there is no such file; it holds the weights of the model"));
   std::filesystem::remove(path() + "/config");
