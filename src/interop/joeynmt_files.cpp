@@ -64,21 +64,16 @@ bool is_checkpoint(const std::string& path) {
   return checkpoint && checkpoint->find("model_state");
 }
 
-}  // namespace
-
-std::optional<JoeyNmtFiles> find_joeynmt_files(const std::string& path) {
+// nullopt: there is no config.yaml of a model, or a config.json, as in folders of other programs.
+std::optional<JoeyNmtFiles> described_files(const std::string& path) {
   std::error_code ignored;
   const bool in_folder = fs::is_directory(path, ignored);
-  if (!in_folder && !is_checkpoint(path)) return std::nullopt;
-  const fs::path folder = in_folder ? fs::path(path) : fs::absolute(path).parent_path();
-  const fs::path config = folder / "config.yaml";
-  if (in_folder && (!fs::is_regular_file(config, ignored) || fs::exists(folder / "config.json", ignored)))
+  const fs::path folder = in_folder ? fs::path(path) : fs::absolute(path).parent_path(),
+                 config = folder / "config.yaml";
+  if (!fs::is_regular_file(config, ignored) || (in_folder && fs::exists(folder / "config.json", ignored)))
     return std::nullopt;
-  if (!fs::exists(config, ignored))
-    throw Error(fmt::format("{}: there is no such file; it describes the checkpoint {}", config.string(), path),
-                "copy the config.yaml of JoeyNMT into the folder of the checkpoint");
   const YamlFields options = YamlFields::of_text(read_regular_file(config), config);
-  if (in_folder && !(options.has("model") && options.has("data"))) return std::nullopt;
+  if (!options.has("model") || !options.has("data")) return std::nullopt;
   const YamlFields data = options.section("data");
   return JoeyNmtFiles{
       in_folder ? checkpoint_in(folder, options) : path,
@@ -87,8 +82,19 @@ std::optional<JoeyNmtFiles> find_joeynmt_files(const std::string& path) {
       {text_of(data.section("src"), folder, "src_vocab.txt"), text_of(data.section("trg"), folder, "trg_vocab.txt")}};
 }
 
+}  // namespace
+
+std::optional<JoeyNmtFiles> find_joeynmt_files(const std::string& path) {
+  if (fs::is_directory(path)) return described_files(path);
+  if (!is_checkpoint(path)) return std::nullopt;
+  if (auto files = described_files(path)) return files;
+  throw Error(path + " is a checkpoint of JoeyNMT without the config.yaml that describes it",
+              "copy the config.yaml into the folder of the checkpoint");
+}
+
 std::vector<std::string> joeynmt_parts(const std::string& path) {
-  const auto files = find_joeynmt_files(path);
+  if (!fs::is_directory(path) && !looks_like_torch(path)) return {};
+  const auto files = described_files(path);
   if (!files) return {};
   std::vector<std::string> parts = {files->checkpoint, files->config};
   for (const JoeyNmtText& text : files->texts)

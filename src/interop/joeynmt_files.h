@@ -27,7 +27,7 @@ struct JoeyNmtFiles {
 /// missing.
 std::optional<JoeyNmtFiles> find_joeynmt_files(const std::string& path);
 
-/// All files of such a model that exist.
+/// All files of such a model. The content of a checkpoint is not looked at.
 std::vector<std::string> joeynmt_parts(const std::string& path);
 
 }  // namespace dragoman

@@ -118,9 +118,9 @@ TEST_F(JoeyNmtOfWords, TakesTheLatestCheckpointIfNoneIsTheBest) {
 TEST_F(JoeyNmtOfWords, NeedsTheConfigurationOfACheckpoint) {
   std::filesystem::remove(path() + "/config.yaml");
   EXPECT_FALSE(read_joeynmt(path(), {}));
-  EXPECT_THAT(
-      [&] { open_model(path() + "/best.ckpt"); },
-      testing::ThrowsMessage<Error>(HasSubstr("m/config.yaml: there is no such file; it describes the checkpoint ")));
+  EXPECT_THAT([&] { open_model(path() + "/best.ckpt"); },
+              testing::ThrowsMessage<Error>(
+                  HasSubstr("m/best.ckpt is a checkpoint of JoeyNMT without the config.yaml that describes it")));
 }
 
 TEST_F(JoeyNmt, RefusesByNameWhatDragomanLacks) {
