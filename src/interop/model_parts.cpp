@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "interop/joeynmt_files.h"
 #include "interop/json_object.h"
 #include "interop/marian_files.h"
+#include "interop/sockeye.h"
 #include "interop/splitting.h"
 #include "interop/torch_file.h"
 
@@ -84,6 +86,7 @@ void add_parts(const std::string& path, Files& parts) {
   const bool folder = fs::is_directory(path);
   if (!folder && !fs::is_regular_file(path)) return;
   add_marian_parts(path, parts);
+  for (const Files& all : {joeynmt_parts(path), sockeye_parts(path)}) parts.insert(parts.end(), all.begin(), all.end());
   if (folder) {
     for (const fs::path& inside : {fs::path(path), fs::path(path) / "model"})
       add_from(inside, is_part_of_folder, parts);

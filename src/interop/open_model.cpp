@@ -10,8 +10,10 @@
 #include "interop/ctranslate2.h"
 #include "interop/fairseq.h"
 #include "interop/huggingface.h"
+#include "interop/joeynmt.h"
 #include "interop/marian.h"
 #include "interop/opennmt.h"
+#include "interop/sockeye.h"
 
 namespace dragoman {
 namespace {
@@ -28,6 +30,8 @@ std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenO
   if (auto model = read_ctranslate2(path, options.vocabs)) return model;
   if (auto model = read_fairseq(path, options.vocabs)) return model;
   if (auto model = read_opennmt(path, options.vocabs)) return model;
+  if (auto model = read_joeynmt(path, options.vocabs)) return model;
+  if (auto model = read_sockeye(path, options.vocabs)) return model;
   return read_huggingface(path);
 }
 
@@ -35,8 +39,10 @@ std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenO
 void refuse_other_levels(const std::string& path) {
   if (std::filesystem::is_directory(path))
     throw Error(path + " is a folder without a model that dragoman reads",
-                "looked for config.json with a model_type (Hugging Face), model.bin (CTranslate2, Argos Translate) and "
-                "decoder.yml (Marian) in it; give the file of a model of dragoman, Marian, fairseq or OpenNMT-py");
+                "looked for config.json with a model_type (Hugging Face), model.bin (CTranslate2, Argos Translate), "
+                "decoder.yml "
+                "(Marian), config.yaml (JoeyNMT) and vocab.src.0.json (Sockeye) in it; give the file of a model of "
+                "dragoman, Marian, fairseq or OpenNMT-py");
   if (path.ends_with(".onnx") && std::filesystem::exists(path))
     throw Error(path + " is an ONNX model, which dragoman writes but does not read",
                 "give the model that it was made from");

@@ -34,7 +34,8 @@ class ExistingModels(InFolder):
             shutil.copytree(GOLDEN / name, cls.folder / name)
             for model, kind in zip(models, ("bpe", "unigram")):
                 shutil.copy(SOURCE / "tests" / "vocab" / "golden" / f"{kind}.spm", cls.folder / name / model)
-        shutil.copytree(GOLDEN / "opennmt", cls.folder / "opennmt")
+        for name in ("opennmt", "joeynmt_words", "sockeye"):
+            shutil.copytree(GOLDEN / name, cls.folder / name)
         cls.make_package(cls.folder / "translate-a_b-1_0")
         for name in ("tied.npz", "words.yml"):
             shutil.copy(GOLDEN / name, cls.folder / name)
@@ -59,6 +60,7 @@ class ExistingModels(InFolder):
     def test_a_model_translates_as_it_is_and_as_its_conversion(self):
         for model, more in (("marianmt", []), ("ct2_marian", []), ("ct2_opennmt", []),
                             ("fairseq_old/checkpoint_best.pt", []), ("opennmt/model_step_100.pt", []),
+                            ("joeynmt_words", []), ("joeynmt_words/best.ckpt", []), ("sockeye", []),
                             ("translate-a_b-1_0", []), ("a_b.argosmodel", []),
                             ("m2m100", ["--source-lang", "en", "--target-lang", "fr"]),
                             ("tied.npz", ["--vocabs", "words.yml", "words.yml"])):
@@ -75,6 +77,7 @@ class ExistingModels(InFolder):
         words = ["words.yml", "words.yml"]
         for model, more, vocabs in (("marianmt", [], ["mt.s", "mt.t"]), ("ct2_marian", [], ["ct2.s", "ct2.t"]),
                                     ("fairseq_old/checkpoint_best.pt", [], ["fs.s", "fs.t"]),
+                                    ("joeynmt_words", [], ["jn.s", "jn.t"]), ("sockeye", [], ["so.s", "so.t"]),
                                     ("tied.npz", ["--vocabs", *words], words)):
             with self.subTest(model):
                 self.assertIn("as dragoman converts it", self.succeed("inspect", model, *more))
@@ -106,6 +109,9 @@ class ExistingModels(InFolder):
                 ("--model", "ct2_marian/config.json", "translate -m ct2_marian -i s"),
                 ("--model", f"{package}/model/model.bin", f"translate -m {package} -i s"),
                 ("--model", f"{package}/sentencepiece.model", f"translate -m {package} -i s"),
+                ("--model", "joeynmt_words/config.yaml", "quantize -m joeynmt_words"),
+                ("--model", "joeynmt_words/src_vocab.txt", "score -m joeynmt_words/best.ckpt -t s t"),
+                ("--model", "sockeye/vocab.src.0.json", "translate -m sockeye -i s"),
                 ("--model", "marianmt/source.spm", "translate -m marianmt -i s"),
                 ("--input", "words.yml", "convert -i marian.yml"),
                 ("--input", "ct2_marian/model.bin", "convert -i ct2_marian"),

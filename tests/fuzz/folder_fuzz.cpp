@@ -19,8 +19,13 @@ constexpr std::array files = {"ct2_marian/model.bin",
                               "m2m100/special_tokens_map.json",
                               "fairseq_old/checkpoint_best.pt",
                               "fairseq_old/dict.en.txt",
-                              "opennmt/model_step_100.pt"};
-constexpr std::array models = {"ct2_marian", "ct2_opennmt", "m2m100", "fairseq_old", "opennmt"};
+                              "opennmt/model_step_100.pt",
+                              "joeynmt_words/best.ckpt",
+                              "joeynmt_words/config.yaml",
+                              "joeynmt_words/src_vocab.txt",
+                              "sockeye/params.best",
+                              "sockeye/config"};
+constexpr std::array models = {"ct2_marian", "ct2_opennmt", "m2m100", "fairseq_old", "opennmt", "joeynmt_words", "sockeye"};
 
 std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
