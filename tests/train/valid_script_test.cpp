@@ -194,7 +194,7 @@ TEST_F(ScriptedRun, DoesNotReplaceTheBestModelOfAnEarlierCallByAWorseOne) {
   const std::string best = run.model_bytes();
   const Progress p = run.train_until(9);
   EXPECT_EQ(p.best.at("translation"), 5) << "early stopping is as in a run that was not ended";
-  EXPECT_EQ(p.kept.at("translation"), 9);
+  EXPECT_EQ(p.kept.values.at("translation"), 9);
   EXPECT_TRUE(read_file(best_path(run.setup.training.model, "translation")) == best);
 }
 
