@@ -45,7 +45,7 @@ TEST(BestCheckpoints, ArePlainModelsWhoseNamesSayMetricAndUpdate) {
               ElementsAre("model.best-chrf.safetensors", "model.best-cross-entropy-update4.safetensors",
                           "model.best-cross-entropy-update6.safetensors", "model.best-cross-entropy.safetensors",
                           "model.safetensors", "model.state.safetensors"));
-  EXPECT_TRUE(read_file(run.files.path("model.best-cross-entropy-update6.safetensors")) == run.model_bytes());
+  EXPECT_TRUE(read_file(run.files / "model.best-cross-entropy-update6.safetensors") == run.model_bytes());
 }
 
 TEST(BestCheckpoints, OfOneAreTheBestModelAlone) {
@@ -71,7 +71,7 @@ TEST(BestCheckpoints, GiveWayOnlyToBetterOnesAlsoInLaterCalls) {
 TEST(BestCheckpoints, OfAnotherRunAreNamedAndLeftAlone) {
   BestRun run(2);
   for (const char* name : {"model.best-cross-entropy-update3.safetensors", "model.best-chrf-update2.safetensors"})
-    run.files.write(name, "of another run");
+    run.files.make(name, "of another run");
   run.train_until(6);
   EXPECT_THAT(run.files_of(), ElementsAre(3, 4, 6));
   EXPECT_THAT(run.files_of("chrf"), ElementsAre(2));
