@@ -35,6 +35,17 @@ TEST(DryRun, PredictsTheRunAndWritesNothing) {
   EXPECT_TRUE(dry_run(run.setup, backend("cpu")).resumes);
 }
 
+TEST(DryRun, TrainsAsARunDoes) {
+  ToyRun run;
+  run.setup.optimizer.learn_rate = 1e30;
+  run.setup.training.gradient_shards = 2;
+  run.setup.training.max_skipped = 2;
+  const DryRun dry = dry_run(run.setup, backend("cpu"));
+  EXPECT_THAT(run.log.text(), HasSubstr("skipped: its loss or gradient is not finite"));
+  EXPECT_GT(dry.measured_updates, 0);
+  EXPECT_LT(dry.measured_updates, 10) << "ends where the run would roll back";
+}
+
 TEST(DryRun, LearnsAMissingVocabularyForItselfOnly) {
   ToyRun run;
   run.setup.data.vocabs = {run.files / "new.spm", run.files / "new.spm"};
