@@ -13,7 +13,7 @@
 #include "options/fill.h"
 #include "options/flags.h"
 #include "options/machine_options.h"
-#include "options/overwriting.h"
+#include "options/table_files.h"
 #include "options/train_options.h"
 
 namespace dragoman {
@@ -101,7 +101,7 @@ Command make_command(Table<Options> given_table, int (*body)(Engine&, const Opti
       print_page(*page);
       return 0;
     }
-    CommandFiles files = files_of(options);
+    CommandFiles files = files_of(*table, options);
     files.read.push_back({"--config", configs});
     refuse_overwriting(files);
     EngineOptions machine;

@@ -20,7 +20,6 @@
 #include "cli/serve_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
-#include "engine/model_files.h"
 #include "options/train_table.h"
 #include "tensor/arena.h"
 

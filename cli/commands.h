@@ -4,7 +4,6 @@ namespace dragoman {
 class Engine;
 template <class Options>
 struct Table;
-struct CommandFiles;
 
 /// The options of each subcommand are one struct, in cli/NAME_options.h or, for train, in options/train_options.h.
 struct TrainOptions;
@@ -41,22 +40,6 @@ Table<DetectOptions> detect_table();
 Table<EvaluateCommandOptions> evaluate_table();
 Table<InspectOptions> inspect_table();
 Table<CompletionOptions> completion_table();
-
-/// The files that they name. Those of train, average and quantize, and of convert except --verify, are declared in
-/// options/train_table.h and engine/model_files.h.
-CommandFiles files_of(const DataCommandOptions& options);
-CommandFiles files_of(const PlotOptions& options);
-CommandFiles files_of(const TranslateCommandOptions& options);
-CommandFiles files_of(const ServeCommandOptions& options);
-CommandFiles files_of(const ScoreCommandOptions& options);
-CommandFiles files_of(const ExplainCommandOptions& options);
-CommandFiles files_of(const AlignCommandOptions& options);
-CommandFiles files_of(const ConvertCommandOptions& options);
-CommandFiles files_of(const VocabOptions& options);
-CommandFiles files_of(const DetectOptions& options);
-CommandFiles files_of(const EvaluateCommandOptions& options);
-CommandFiles files_of(const InspectOptions& options);
-CommandFiles files_of(const CompletionOptions& options);
 
 /// The functions that do the work. They return the exit code and throw Error for mistakes that the user can correct.
 int train_command(Engine& engine, const TrainOptions& options);

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "options/table_files.h"
 
 namespace dragoman {
 namespace {
@@ -202,7 +203,8 @@ Table<CompletionOptions> completion_table() {
                      .group = "Options",
                      .help = "shell to complete in",
                      .required = true,
-                     .positional = true}}};
+                     .positional = true}},
+          .files = prints<O>};
 }
 
 int completion_command(Engine&, const CompletionOptions& options) {

@@ -5,6 +5,7 @@
 #include "cli/survey_page.h"
 #include "data/parallel_text.h"
 #include "options/shared_flags.h"
+#include "options/table_files.h"
 
 namespace dragoman {
 namespace {
@@ -60,7 +61,8 @@ Table<DataCommandOptions> data_table() {
                     no_spm_encode_flag<O>(group),
                     {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"},
                     cpu_threads_flag<O>(group)},
-          .check = check_data_command};
+          .check = check_data_command,
+          .files = prints<O>};
 }
 
 int data_command(Engine&, const DataCommandOptions& o) {

@@ -8,6 +8,7 @@
 #include "cli/detect_options.h"
 #include "engine/output_file.h"
 #include "options/flags.h"
+#include "options/table_files.h"
 #include "text/language_detector.h"
 
 namespace dragoman {
@@ -46,6 +47,17 @@ void detect(const O& options) {
     }
   }
   writer.close();
+}
+
+// Learning reads its texts alone.
+void correct_files(const O& o, CommandFiles& files) {
+  if (o.learn.empty()) {
+    if (o.inputs.empty()) files.read.push_back({"--input", {"-"}});
+    return;
+  }
+  NamedFiles texts = {"--learn", {}};
+  for (auto& [language, path] : texts_to_learn(o)) texts.files.push_back(std::move(path));
+  files.read = {texts};
 }
 
 }  // namespace
@@ -94,10 +106,12 @@ Table<O> detect_table() {
                .field = &O::output,
                .value = "FILE",
                .group = group,
-               .help = "languages, one line per input line; with --learn, the profiles; - is stdout"},
+               .help = "languages, one line per input line; with --learn, the profiles; - is stdout",
+               .use = FileUse::written},
               {.name = "all", .field = &O::all, .group = group, .help = "print all languages, the most likely first"},
           },
-      .check = check};
+      .check = check,
+      .files = correct_files};
 }
 
 int detect_command(Engine&, const O& options) {

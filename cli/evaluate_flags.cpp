@@ -8,6 +8,7 @@
 #include "cli/evaluate_options.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
+#include "options/table_files.h"
 
 namespace dragoman {
 namespace {
@@ -201,7 +202,8 @@ Table<EvaluateCommandOptions> evaluate_table() {
                .group = significance,
                .help = "random seed of the resampling"},
           },
-      .check = check_evaluate};
+      .check = check_evaluate,
+      .files = prints<O>};
 }
 
 }  // namespace dragoman

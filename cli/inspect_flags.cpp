@@ -5,6 +5,7 @@
 #include "cli/inspect_options.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
+#include "options/table_files.h"
 
 namespace dragoman {
 namespace {
@@ -34,7 +35,8 @@ Table<InspectOptions> inspect_table() {
                      .value = "MODEL",
                      .group = group,
                      .help = "the model file",
-                     .positional = true},
+                     .positional = true,
+                     .use = FileUse::read_model},
                     vocabs_flag<O>(group),
                     {.name = "devices",
                      .letter = 'd',
@@ -46,7 +48,8 @@ Table<InspectOptions> inspect_table() {
                      .group = group,
                      .help = "print the options that define such a model, as YAML for train -c"},
                     {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"}},
-          .check = check_inspect};
+          .check = check_inspect,
+          .files = prints<O>};
 }
 
 }  // namespace dragoman

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/plot_options.h"
+#include "options/table_files.h"
 #include "pages/curves_page.h"
 
 namespace dragoman {
@@ -31,7 +32,8 @@ Table<PlotOptions> plot_table() {
                      .help = "logs of train --log-json; several runs are compared",
                      .required = true,
                      .positional = true}},
-          .check = check};
+          .check = check,
+          .files = prints<O>};
 }
 
 int plot_command(Engine&, const PlotOptions& o) {

@@ -19,14 +19,16 @@ std::vector<Flag<O>> file_flags() {
        .value = "FILE",
        .group = group,
        .help = "the model in float32",
-       .required = true},
+       .required = true,
+       .use = FileUse::read_model},
       {.name = "output",
        .letter = 'o',
        .field = &O::output,
        .value = "FILE",
        .group = group,
        .help = "model file to write",
-       .required = true},
+       .required = true,
+       .use = FileUse::written},
   };
 }
 

@@ -3,8 +3,10 @@
 #include "cli/devices.h"
 #include "cli/serve_options.h"
 #include "decode/search_fields.h"
+#include "interop/model_parts.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
+#include "options/table_files.h"
 #include "serve/served_models.h"
 
 namespace dragoman {
@@ -56,7 +58,8 @@ std::vector<Flag<O>> server_flags() {
        .field = &O::access_log,
        .value = "FILE",
        .group = group,
-       .help = "append one JSON object per line for each request to this file; - is stdout"},
+       .help = "append one JSON object per line for each request to this file; - is stdout",
+       .use = FileUse::written},
   };
 }
 
@@ -175,6 +178,13 @@ void check(O& o, const Given&, Findings& findings) {
   findings.attempt([&] { validate(static_cast<const SearchOptions&>(o)); });
 }
 
+void add_models(const O& o, CommandFiles& files) {
+  std::vector<std::string> models;
+  for (const std::string& model : o.models) models.push_back(parse_model_spec(model).file);
+  files.read.push_back({"--model", models});
+  files.read.push_back({"a file of --model", parts_of_models(models)});
+}
+
 }  // namespace
 
 Table<O> serve_table() {
@@ -187,7 +197,8 @@ Table<O> serve_table() {
       .flags = joined(server_flags(), open_flags<O>("Server"), limit_flags(), search_flags(), run_flags(),
                       device_flags<O>("Run")),
       .check = check,
-      .essentials = {"model", "host", "port", "api-keys", "beam-size", "precision", "cpu-threads", "devices"}};
+      .essentials = {"model", "host", "port", "api-keys", "beam-size", "precision", "cpu-threads", "devices"},
+      .files = add_models};
 }
 
 }  // namespace dragoman

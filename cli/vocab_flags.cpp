@@ -7,6 +7,7 @@
 #include "cli/vocab_options.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
+#include "options/table_files.h"
 #include "vocab/training.h"
 
 namespace dragoman {
@@ -43,7 +44,8 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::output,
        .value = "FILE",
        .group = group,
-       .help = "output file; - is stdout"},
+       .help = "output file; - is stdout",
+       .use = FileUse::written},
   };
 }
 
@@ -136,6 +138,13 @@ void check(O& o, const Given& given, Findings& findings) {
   check_uses(o, given, findings);
 }
 
+void correct_files(const O& o, CommandFiles& files) {
+  if (o.action == VocabAction::train)
+    files = {.read = {{"--input", o.inputs}}, .written = {{"--model", {o.model}}}};
+  else if (o.inputs.empty())
+    files.read.push_back({"--input", {"-"}});
+}
+
 }  // namespace
 
 Table<O> vocab_table() {
@@ -146,7 +155,8 @@ Table<O> vocab_table() {
                             "in .yml, .json or .txt; encode splits lines into pieces, decode joins "
                             "pieces to lines, inspect describes a vocabulary."},
           .flags = joined(file_flags(), training_flags(), machine_flags<O>("Training"), encoding_flags()),
-          .check = check};
+          .check = check,
+          .files = correct_files};
 }
 
 }  // namespace dragoman

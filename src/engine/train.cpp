@@ -7,6 +7,7 @@
 #include "engine/run_training.h"
 #include "options/fill.h"
 #include "options/named_options.h"
+#include "options/table_files.h"
 #include "options/train_table.h"
 
 namespace dragoman {
@@ -47,7 +48,7 @@ TrainResult train(Engine& engine, const NamedOptions& given, const RunObserver& 
   const Engine::Scope scope(engine);
   const Backend& backend = engine.backend();
   TrainOptions options = read(given, backend);
-  refuse_overwriting(files_of(options));
+  refuse_overwriting(files_of(train_table(), options));
   options.observer = observer;
   RunControl no_requests;
   return run_training(options, backend, control ? *control : no_requests, engine.ranks());

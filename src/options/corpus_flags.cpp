@@ -33,7 +33,8 @@ std::vector<Flag<O>> file_flags() {
        .value = "FILE",
        .group = "Files",
        .help = "model file to write, such as model.safetensors; a stopped run resumes from it",
-       .required = true},
+       .required = true,
+       .use = FileUse::written},
       {.name = "train-sets",
        .letter = 't',
        .field = &O::train_sets,
@@ -98,7 +99,8 @@ std::vector<Flag<O>> file_flags() {
        .group = "Files",
        .help = "start a new run from the weights of this model (to fine-tune it), with its architecture and "
                "vocabularies; missing files "
-               "of --vocabs are written from the model"},
+               "of --vocabs are written from the model",
+       .use = FileUse::read_model},
       {.name = "no-restore-corpus",
        .field = &O::no_restore_corpus,
        .group = "Files",
@@ -220,6 +222,7 @@ std::vector<Flag<O>> batch_flags() {
        .value = "FOLDER",
        .group = group,
        .help = "folder of the temporary file; default: TMPDIR, else /tmp",
+       .use = FileUse::temporary,
        .per_process = true},
       {.name = "no-shuffle",
        .field = &O::no_shuffle,

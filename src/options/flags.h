@@ -42,6 +42,10 @@ struct Field {
 /// else none; existing: those for which there is a file, since an argument of a script may be anything.
 enum class FileWords { as_value, first, existing };
 
+/// What becomes of the files that an option names: no file that is read or written is overwritten by another
+/// (options/table_files.h). A model is read with the files that belong to it. Temporary files have names of their own.
+enum class FileUse { read, read_model, written, temporary };
+
 /// What takes an option: the work itself; the engine that it runs on, whose options programs set in EngineOptions; or
 /// the command, so that programs do not have it.
 enum class Owner { work, engine, command };
@@ -63,6 +67,7 @@ struct Flag {
   bool required = false;
   bool positional = false;  // given without --name
   FileWords files = FileWords::as_value;
+  FileUse use = FileUse::read;    // if it names files
   std::string_view choices = "";  // those of the type that --help names; empty: all
   Owner owner = Owner::work;
   bool per_process = false;  // processes that share the work may have different values
@@ -77,6 +82,7 @@ struct Option {
   std::string_view implicit, unit;
   bool required, positional;
   FileWords files;
+  FileUse use;
   Owner owner;
   bool per_process, list, boolean;
   std::string choices;
@@ -97,9 +103,9 @@ template <class Options>
 std::vector<Option> bind_flags(const std::vector<Flag<Options>>& flags, Options& options) {
   std::vector<Option> bound;
   for (const Flag<Options>& f : flags) {
-    Option o{f.name,       f.letter,        f.alias,         f.value,      f.group, f.help,  f.range,
-             f.implicit,   f.unit,          f.required,      f.positional, f.files, f.owner, f.per_process,
-             f.field.list, f.field.boolean, f.field.choices, {},           {},      {}};
+    Option o{f.name,        f.letter,     f.alias,         f.value,         f.group, f.help, f.range,
+             f.implicit,    f.unit,       f.required,      f.positional,    f.files, f.use,  f.owner,
+             f.per_process, f.field.list, f.field.boolean, f.field.choices, {},      {},     {}};
     if (!f.choices.empty()) o.choices = f.choices;
     o.set = [&f, &options](const Strings& words) { f.field.set(options, words, f.range); };
     o.show = [&f, &options] { return f.field.show(options); };
@@ -137,6 +143,8 @@ class Given {
 /// Adds a problem unless `files` is empty or {source, target}, of which at most one is stdin.
 void check_pair(std::string_view option, const std::vector<std::string>& files, Findings& findings);
 
+struct CommandFiles;
+
 /// Texts of a subcommand in help pages.
 struct About {
   std::string_view name;
@@ -156,6 +164,7 @@ struct Table {
   void (*preset)(Options&) = nullptr;                         // then all other options are set,
   void (*inherit)(Options&, std::vector<Option>&) = nullptr;  // and last the values from a file that an option names
   std::vector<std::string_view> essentials = {};              // the options that -h shows; empty: all
+  void (*files)(const Options&, CommandFiles&) = nullptr;     // corrects the files that the rows name
 };
 
 }  // namespace dragoman

@@ -72,7 +72,7 @@ void take_renamed(Assignments& assignments, Findings& findings) {
 
 bool Option::takes_files() const {
   if (files != FileWords::as_value) return true;
-  for (const std::string_view kind : {"FILE", "MODEL", "FOLDER", "SOURCE"})
+  for (const std::string_view kind : {"FILE", "MODEL", "FOLDER", "SOURCE", "OUT"})
     if (value.starts_with(kind)) return true;
   return false;
 }

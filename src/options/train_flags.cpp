@@ -1,8 +1,10 @@
-#include "interop/model_parts.h"
+#include <algorithm>
+
 #include "metrics/tokenize.h"
 #include "options/flags.h"
 #include "options/model_options.h"
 #include "options/shared_flags.h"
+#include "options/table_files.h"
 #include "options/train_table.h"
 #include "train/run_files.h"
 
@@ -214,7 +216,8 @@ std::vector<Flag<O>> validation_flags() {
        .value = "FILE",
        .group = group,
        .help = "save the translations to this file; in its name, {U} is the update, {E} the epoch, {B} the batches of "
-               "the epoch, {T} the target tokens"},
+               "the epoch, {T} the target tokens",
+       .use = FileUse::written},
       {.name = "valid-max-lines",
        .field = &O::valid_max_lines,
        .value = "N",
@@ -255,22 +258,26 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::log,
        .value = "FILE",
        .group = group,
-       .help = "also append all messages to this file, even with --quiet"},
+       .help = "also append all messages to this file, even with --quiet",
+       .use = FileUse::written},
       {.name = "valid-log",
        .field = &O::valid_log,
        .value = "FILE",
        .group = group,
-       .help = "append the validation results to this file"},
+       .help = "append the validation results to this file",
+       .use = FileUse::written},
       {.name = "log-json",
        .field = &O::log_json,
        .value = "FILE",
        .group = group,
-       .help = "append one JSON object per line for the start, each report, validation and save, and the end"},
+       .help = "append one JSON object per line for the start, each report, validation and save, and the end",
+       .use = FileUse::written},
       {.name = "tensorboard",
        .field = &O::tensorboard,
        .value = "FOLDER",
        .group = group,
-       .help = "write event files for TensorBoard to this folder"},
+       .help = "write event files for TensorBoard to this folder",
+       .use = FileUse::written},
       {.name = "precision",
        .field = &O::precision,
        .value = "TYPE",
@@ -318,6 +325,20 @@ std::vector<Flag<O>> run_flags() {
   };
 }
 
+namespace {
+
+// Messages name files that are given before names with placeholders, and --model before the files beside it.
+void add_files_of_run(const O& o, CommandFiles& files) {
+  std::ranges::stable_partition(files.written,
+                                [](const NamedFiles& named) { return named.files[0].find('{') == std::string::npos; });
+  std::vector<NamedFiles> beside;
+  for (const RunFile& file : files_beside_model(o)) beside.push_back({file.what, {file.path}});
+  const auto model = std::ranges::find(files.written, "--model", &NamedFiles::what);
+  files.written.insert(model + 1, beside.begin(), beside.end());
+}
+
+}  // namespace
+
 Table<O> train_table() {
   return {.about = {.name = "train",
                     .summary = "train a model on parallel text",
@@ -356,23 +377,8 @@ Table<O> train_table() {
                          "after",
                          "dry-run",
                          "devices",
-                         "cpu-threads"}};
-}
-
-CommandFiles files_of(const TrainOptions& o) {
-  std::vector<std::string> script = o.valid_script_args;
-  script.push_back(o.valid_script_path);
-  CommandFiles files{.read = {{"--train-sets", o.train_sets},
-                              {"--data-weighting", o.data_weighting},
-                              {"--guided-alignment", o.guided_alignment},
-                              {"--valid-sets", o.valid_sets},
-                              {"--vocabs", o.vocabs},
-                              {"--pretrained-model", {o.pretrained_model}},
-                              {"a file of --pretrained-model", parts_of_models({o.pretrained_model})},
-                              {"--valid-script-path", script}},
-                     .written = {}};
-  for (const RunFile& file : files_of_run(o)) files.written.push_back({file.what, {file.path}});
-  return files;
+                         "cpu-threads"},
+          .files = add_files_of_run};
 }
 
 }  // namespace dragoman

@@ -1,15 +1,11 @@
 #pragma once
 #include "options/flags.h"
-#include "options/overwriting.h"
 #include "options/train_options.h"
 
 namespace dragoman {
 
 /// All options of `train`.
 Table<TrainOptions> train_table();
-
-/// The files that these options name.
-CommandFiles files_of(const TrainOptions& options);
 
 /// The groups of train_table(), in the order of --help.
 std::vector<Flag<TrainOptions>> file_flags();

@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <cstring>
-#include <filesystem>
 #include <map>
 
 #include "base/log.h"
@@ -15,8 +14,6 @@
 
 namespace dragoman {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char *state_format = "dragoman-state", *state_version = "2";
 
@@ -351,22 +348,6 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
               same_text ? fmt::format("the order of batches has changed from '{}' to '{}'", options, order.options)
                         : std::string("the training text or its encoding has changed"),
               run.progress.epoch());
-}
-
-void remove_checkpoint(const std::string& path) {
-  std::error_code failed;
-  if (fs::remove(path, failed); failed) log_warning("{} cannot be removed: {}", path, failed.message());
-}
-
-void save_numbered(const std::string& model_path, int64_t update, int64_t keep,
-                   const std::function<void(const std::string&)>& save) {
-  save(numbered_path(model_path, update));
-  auto numbered = files_of_updates(model_path);
-  numbered.erase(numbered.upper_bound(update), numbered.end());  // later ones belong to another run
-  while (int64_t(numbered.size()) > keep) {
-    remove_checkpoint(numbered.begin()->second);
-    numbered.erase(numbered.begin());
-  }
 }
 
 }  // namespace dragoman

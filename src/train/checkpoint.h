@@ -83,12 +83,4 @@ void require_state_of(const std::string& path, const ModelConfig& config, const 
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
                 Restore restore = {});
 
-/// Logs a warning if a file that exists cannot be removed.
-void remove_checkpoint(const std::string& path);
-
-/// Writes "model.update8000.safetensors" and removes all but the last `keep` numbered checkpoints. Checkpoints of later
-/// updates belong to another run: they are neither removed nor counted.
-void save_numbered(const std::string& model_path, int64_t update, int64_t keep,
-                   const std::function<void(const std::string&)>& save);
-
 }  // namespace dragoman

@@ -10,14 +10,13 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/scratch_folder.h"
+#include "comm/communicator.h"
 #include "dragoman/run_control.h"
-#include "optim/adam.h"
 #include "train/checkpoint.h"
 #include "train/destination.h"
-#include "train/learner.h"
 #include "train/prepare.h"
 #include "train/pretrained.h"
-#include "train/progress.h"
+#include "train/updater.h"
 #include "train/validation.h"
 
 namespace dragoman {
@@ -58,40 +57,49 @@ Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missin
   return open_vocabularies(setup);
 }
 
-// Trains for some seconds. The first update, which creates kernels and touches memory, is not counted unless it takes
-// long.
+// The text of a run, of which the survey keeps pairs. It lasts for all epochs: it is not read again, neither as a
+// stream nor to sample pieces.
+Corpus sample_of(const TrainingSetup& setup, const Vocabularies& vocabularies) {
+  Corpus sample;
+  sample.files = corpus_files(setup, vocabularies);
+  sample.files.stream = nullptr;
+  sample.files.alphas = {0, 0};
+  sample.pairs = PairStore(false, sample.files.linked());
+  return sample;
+}
+
+// Trains for some seconds as a run does. The first update, which creates kernels and touches memory, is not counted
+// unless it takes long.
 void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& vocabularies, const Backend& backend,
-                   const Corpus& corpus, const BatchPlan& batches) {
+                   std::shared_ptr<const Corpus> sample) {
   Arena arena = arena_of(backend);
   const auto model = make_model(setup.model, backend, arena, DType::f32, true, trainable_by(setup.optimizer));
-  Adam adam(backend, arena, model->parameters(), setup.optimizer);
   model->parameters().initialise(setup.training.seed);
   if (!setup.training.pretrained_model.empty() && !run.resumes)
     load_pretrained(setup.training.pretrained_model, model->parameters(), vocabularies, setup.data.vocabs);
   run.parameters = model->parameters().count();
   run.of_updates = model->parameters().update_count();
   run.checkpoint = checkpoint_size(model->parameters(), vocabularies, setup.optimizer.exponential_smoothing > 0);
-  Learner learner(backend, arena, *model, setup, run.memory.rows);
+  Progress progress{.loss_scale = LossScale::at_first(setup.training.precision)};
+  Unwritten unwritten;
+  RunLog log({}, unwritten);
+  const auto alone = single_process();
+  Updater updater(setup, backend, arena, *model, run.memory.rows, progress, log, *alone);
+  BatchStream batches(std::move(sample), setup.data, setup.training.seed);
   Clock clock;
-  int64_t target_tokens = 0;
-  for (int64_t update = 0, next = 0; clock.seconds() < measuring_seconds && update < measuring_updates; ++update) {
-    learner.begin_update();
-    int64_t of_update = 0;
-    for (int64_t i = 0; i < setup.optimizer.optimizer_delay; ++i) {
-      const Batch batch = assemble(corpus, batches[next++ % batches.size()]);
-      learner.learn(batch, update);
-      of_update += int64_t(batch.target.ids.size());
-    }
-    adam.step(learning_rate(setup.optimizer, update + 1, setup.model.dim), double(of_update), learner.loss());
-    adam.outcome();
-    if (update == 0 && clock.seconds() < measuring_seconds / 2) {
-      clock = Clock();
-      continue;
-    }
-    target_tokens += of_update;
+  int64_t uncounted = 0;  // target tokens
+  const auto done = [&] { return progress.updates == measuring_updates || updater.diverged(); };
+  while (run.measured_updates == 0 || (clock.seconds() < measuring_seconds && !done())) {
+    updater.update(batches);
     ++run.measured_updates;
-    run.target_tokens_per_second = double(target_tokens) / clock.seconds();
+    if (progress.updates > 1 || clock.seconds() >= measuring_seconds / 2) continue;
+    updater.finish();
+    clock = Clock();
+    uncounted = progress.target_tokens;
+    run.measured_updates = 0;
   }
+  updater.finish();
+  run.target_tokens_per_second = double(progress.target_tokens - uncounted) / clock.seconds();
   // At this point, kernels are created and threads have allocated their memory.
   if (!backend.is_device()) run.besides = std::max<int64_t>(0, resident_memory() - arena.peak());
 }
@@ -114,32 +122,30 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
   RunControl no_requests;
   const Validation checked(setup, vocabularies, no_requests);
 
-  Corpus sample;
-  sample.files = corpus_files(setup, vocabularies);
-  sample.pairs = PairStore(false, sample.files.linked());
-  run.corpus = survey_corpus(sample.files.texts, {vocabularies.source, vocabularies.target},
+  const auto sample = std::make_shared<Corpus>(sample_of(setup, vocabularies));
+  run.corpus = survey_corpus(sample->files.texts, {vocabularies.source, vocabularies.target},
                              {.max_length = setup.data.max_length,
                               .crops = setup.data.max_length_crop,
                               .no_spm_encode = setup.data.no_spm_encode,
                               .seed = setup.training.seed},
-                             &sample);
-  require(sample.size() > 0, "{}: no sentence pair is left to train on", text_name(sample.files.texts));
+                             sample.get());
+  require(sample->size() > 0, "{}: no sentence pair is left to train on", text_name(sample->files.texts));
   const KernelChunks chunks(chunks_of_run(setup.training));
-  if (setup.data.mini_batch_fit) setup.data.mini_batch_words = fitting_batch_words(setup, backend, sample);
+  if (setup.data.mini_batch_fit) setup.data.mini_batch_words = fitting_batch_words(setup, backend, *sample);
   run.batch_words = setup.data.mini_batch_words;
-  const BatchPlan batches = plan_batches(sample, setup.data, setup.training.seed, 0);
+  const BatchPlan batches = plan_batches(*sample, setup.data, setup.training.seed, 0);
   const int64_t full_pairs = run.corpus.lines - run.corpus.empty.count;
   const double scale = double(full_pairs) / double(run.corpus.encoded);
   run.sampled = run.corpus.encoded < full_pairs;
   run.epochs = setup.data.stream > 0 ? double(run.corpus.lines) / double(setup.data.stream) : 0;
   const double epochs_read = std::max(1.0, run.epochs);
   run.updates = scale * double(batches.size()) / double(setup.optimizer.optimizer_delay) / epochs_read;
-  run.target_tokens = scale * double(target_tokens(sample, batches)) / epochs_read;
+  run.target_tokens = scale * double(target_tokens(*sample, batches)) / epochs_read;
   warn_of_schedule(setup, run.updates);
-  run.memory = plan_memory(setup, backend, sample, batches, ranks);
+  run.memory = plan_memory(setup, backend, *sample, batches, ranks);
   require_memory(run.memory, backend, setup.data, ranks_here);
-  measure_speed(run, setup, vocabularies, backend, sample, batches);
-  if (run.besides > 0) run.besides += text_beyond(sample, scale, setup.data.ram.bytes);
+  measure_speed(run, setup, vocabularies, backend, sample);
+  if (run.besides > 0) run.besides += text_beyond(*sample, scale, setup.data.ram.bytes);
   run.free_disk = free_space(setup.training.model);
   require_space(setup.training.model, run.checkpoint, run.free_disk);
   return run;

@@ -14,6 +14,15 @@
 
 namespace dragoman {
 
+/// What the files of --keep-best have, by metric name. They need not be of the run's own past: a rollback leaves the
+/// files.
+struct KeptBest {
+  std::map<std::string, double> values;  // of the best model: behind Progress::best if one could not be written, ahead
+                                         // if the last validation of an earlier call wrote it
+  std::map<std::string, std::map<int64_t, double>> updates;  // of --keep-best N, the value of each update
+  bool operator==(const KeptBest&) const = default;
+};
+
 /// The progress of a run, with everything that decides what happens next. Stored in the state file; contains no time.
 struct Progress {
   int64_t updates = 0;
@@ -29,11 +38,7 @@ struct Progress {
   std::map<std::string, int64_t> stalled;  // by metric name: validations in a row without improvement
   int64_t most_stalled = 0;                // the most that --early-stopping-on has counted
   std::map<std::string, double> best;      // by metric name: a later run may use other metrics
-  std::map<std::string, double> kept;      // of the --keep-best files: behind `best` if one could not be written, ahead
-                                           // if the last validation of an earlier call wrote it
-  // By metric name, the values of the checkpoints that --keep-best N keeps, by update. They need not be of this past:
-  // a rollback leaves the files.
-  std::map<std::string, std::map<int64_t, double>> kept_updates;
+  KeptBest kept;
   std::map<std::string, std::string> measured;  // what these values measure: Validation::fingerprint
   Position position;                            // in the corpus
   int64_t stream_begin = 0;                     // the epoch that the first part of the text stream is

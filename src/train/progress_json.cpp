@@ -137,8 +137,8 @@ std::string to_json(const StoredProgress& stored) {
               {"epoch", p.position.epoch},
               {"batch", p.position.batch},
               {"adam_steps", stored.adam_steps}};
-  if (p.kept != p.best) out["kept"] = p.kept;
-  for (const auto& [metric, updates] : p.kept_updates)
+  if (p.kept.values != p.best) out["kept"] = p.kept.values;
+  for (const auto& [metric, updates] : p.kept.updates)
     for (const auto& [update, value] : updates) out["kept_updates"][metric][std::to_string(update)] = value;
   if (!p.measured.empty()) out["measured"] = p.measured;
   if (p.most_stalled > 0) out["most_stalled"] = p.most_stalled;
@@ -171,8 +171,8 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   p.stalled = numbers.stalled();
   p.most_stalled = numbers.count("most_stalled", 0);
   p.best = numbers.figures("best");
-  p.kept = in.contains("kept") ? numbers.figures("kept") : p.best;
-  if (in.contains("kept_updates")) p.kept_updates = numbers.kept_updates();
+  p.kept.values = in.contains("kept") ? numbers.figures("kept") : p.best;
+  if (in.contains("kept_updates")) p.kept.updates = numbers.kept_updates();
   if (in.contains("measured")) p.measured = numbers.texts("measured");
   p.position = {numbers.count("epoch"), numbers.count("batch")};
   p.stream_begin = numbers.count("stream_begin", 0);

@@ -55,9 +55,8 @@ std::map<int64_t, std::string> files_of_updates(const std::string& model_path, s
 
 std::string lock_path(const std::string& model_path) { return behind_link(model_path) + ".lock"; }
 
-std::vector<RunFile> files_of_run(const TrainingOptions& o) {
-  std::vector<RunFile> files = {{"--model", o.model},
-                                {"the training state of --model", state_path(o.model)},
+std::vector<RunFile> files_beside_model(const TrainingOptions& o) {
+  std::vector<RunFile> files = {{"the training state of --model", state_path(o.model)},
                                 {"the lock of --model", lock_path(o.model)}};
   if (o.keep_last > 0) files.push_back({"a numbered checkpoint of --model", sibling(o.model, "update{U}")});
   if (o.keep_best > 0)
@@ -66,11 +65,6 @@ std::vector<RunFile> files_of_run(const TrainingOptions& o) {
   if (o.keep_best > 1)
     files.push_back(
         {"one of the best --model", sibling(o.model, fmt::format("best-{}-update{{U}}", name_of(o.valid_metrics[0])))});
-  files.push_back({"--log-json", o.log_json});
-  files.push_back({"--tensorboard", o.tensorboard});
-  files.push_back({"--log", o.log});
-  files.push_back({"--valid-log", o.valid_log});
-  files.push_back({"--valid-translation-output", o.valid_translation_output});
   return files;
 }
 

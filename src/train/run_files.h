@@ -29,13 +29,13 @@ std::string best_path(const std::string& model_path, std::string_view metric, in
 /// Logs a warning if the folder cannot be listed or an entry of such a name is not a regular file.
 std::map<int64_t, std::string> files_of_updates(const std::string& model_path, std::string_view metric = "");
 
-/// A file that a run writes, and its name in messages: "--log-json", "the training state of --model".
+/// A file that a run writes, and its name in messages: "the training state of --model".
 struct RunFile {
   std::string what;
   std::string path;  // with {U} for the update and the other placeholders of filled_in()
 };
 
-/// All files that a run with these options may write.
-std::vector<RunFile> files_of_run(const TrainingOptions& options);
+/// The files that a run with these options may write beside its model.
+std::vector<RunFile> files_beside_model(const TrainingOptions& options);
 
 }  // namespace dragoman

@@ -109,7 +109,8 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
       longest_(longest_of(*corpus_, frames_of(setup_.model))),
       order_(batch_order(*corpus_, setup_)),
       model_(initialised_model(setup_, backend_, arena_)),
-      updater_(setup_, backend_, arena_, *model_, plan_.rows, progress_, log_, ranks_) {
+      updater_(setup_, backend_, arena_, *model_, plan_.rows, progress_, log_, ranks_),
+      kept_(setup_.training, checkpoint(), ranks_, progress_, log_, unwritten_) {
   if (leads()) require_room();
   log_info("Model: {} parameters, {} + {} layers of dim {}", grouped(model_->parameters().count()),
            setup_.model.encoder_layers, setup_.model.decoder_layers, setup_.model.dim);
@@ -154,8 +155,7 @@ void Trainer::run() {
   const RunEnd::Reason end = reason();
   save_at_end(decide(end != RunEnd::signal));
   if (decide(end == RunEnd::after || end == RunEnd::end_of_text)) validate_at_end();
-  warn_of_other_best();
-  warn_of_other_numbered();
+  kept_.warn_of_others();
   log_.announce(progress_.moment(), RunEnd{end, stopping.epochs(progress_), stalled().validations});
   log_.close();
   unwritten_.require_none();
@@ -213,7 +213,7 @@ BatchStream::Wait Trainer::wait_for_text(BatchStream& batches, bool learned) {
   } catch (const RankLost&) {
     throw;
   } catch (...) {
-    if (learned) try_save(setup_.training.model, [&] { save_at_end(false); });
+    if (learned) try_save([&] { save_at_end(false); });
     throw;
   }
 }
@@ -266,7 +266,7 @@ void Trainer::pause_for_work(const DecayPoint& before, bool validation_due, bool
   if (progress_.skipped_in_a_row > 0) return;
   save_due_ = false;
   const bool numbered = std::exchange(numbered_due_, false);
-  try_save(setup_.training.model, [&] { save(numbered); });
+  try_save([&] { save(numbered); });
 }
 
 bool Trainer::ended(const Stopping& stopping) const {

@@ -1,9 +1,8 @@
 #pragma once
-#include <set>
-
 #include "comm/communicator.h"
 #include "dragoman/run_control.h"
 #include "train/checkpoint.h"
+#include "train/kept_checkpoints.h"
 #include "train/resolve_settings.h"
 #include "train/updater.h"
 #include "train/validation.h"
@@ -61,17 +60,9 @@ class Trainer {
   bool decides(ValidMetric metric) const;
   void forget_other_metrics();
   void forget_incomparable();
-  void keep_if_best(const RunValidation::Figure& figure);
-  void keep_among_best(const RunValidation::Figure& figure);
-  void forget_missing();
-  void write_best(const std::string& path, std::vector<std::string> replaced);
-  void warn_of_other_best() const;
-  void warn_of_other_numbered() const;
-  std::string try_save(const std::string& path, const std::function<void()>& save);
+  void try_save(const std::function<void()>& save);
   void save(bool numbered);
   void save_at_end(bool completed);
-  bool save_numbered();
-  void miss_numbered(const std::string& failure);
   void save_state_and_model();
   void save_state();
   void write_smoothed(const std::string& path);
@@ -99,14 +90,13 @@ class Trainer {
   std::unique_ptr<Model> model_;
   Progress progress_;
   Updater updater_;
+  KeptCheckpoints kept_;
   bool save_due_ = false;
-  bool numbered_due_ = false;          // of --keep-last, in that save
-  bool diverging_ = false;             // divergence was reported
-  bool text_ended_ = false;            // it is a stream, of which nothing is left
-  std::set<int64_t> numbered_before_;  // updates of numbered checkpoints of an earlier run that --no-reload replaces
-  std::optional<double> unkept_;       // the best value whose checkpoint --keep-best N could not write
-  // Updates of the last save, the last numbered checkpoint and the last scheduled validation of this process:
-  int64_t saved_ = -1, numbered_ = -1, validated_ = -1;
+  bool numbered_due_ = false;  // of --keep-last, in that save
+  bool diverging_ = false;     // divergence was reported
+  bool text_ended_ = false;    // it is a stream, of which nothing is left
+  // Updates of the last save and the last scheduled validation of this process:
+  int64_t saved_ = -1, validated_ = -1;
   Position saved_position_;  // at the last save: parts of a stream of which no pair can be used change it alone
 };
 

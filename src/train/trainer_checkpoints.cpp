@@ -23,8 +23,7 @@ void Trainer::require_room() {
   const CheckpointSize size = checkpoint();
   const int64_t available = free_space(o.model);
   require_space(o.model, size, available);
-  const int64_t best = o.keep_best > 0 ? int64_t(o.valid_metrics.size()) : 0;
-  const int64_t more = o.keep_last + best + (o.keep_best > 1 ? o.keep_best : 0);
+  const int64_t more = most_kept(o);
   if (const int64_t all = space_to_save(o.model, size) + more * size.model; more > 0 && all > available)
     log_warning(
         "--keep-last {}, --keep-best {} and the other files of the run need up to {} MiB more, but the disk of {} has "
@@ -47,8 +46,7 @@ RunState Trainer::run_state() {
 }
 
 void Trainer::begin() {
-  if (setup_.training.keep_last > 0 && leads())
-    for (const auto& [update, path] : files_of_updates(setup_.training.model)) numbered_before_.insert(update);
+  kept_.begin();
   progress_.loss_scale = LossScale::at_first(setup_.training.precision);
   count_longest(longest_);
   const std::string& pretrained = setup_.training.pretrained_model;
@@ -69,7 +67,7 @@ void Trainer::begin_or_resume() {
   }
   resume_rate();
   forget_incomparable();
-  forget_missing();
+  kept_.resume();
   if (stops_early())
     log_info("Early stopping has ended this run: a higher --early-stopping or --valid-reset-stalled resumes it");
   const auto [count, unit] = setup_.training.valid_freq;  // a validation that was due came before the save
@@ -127,17 +125,14 @@ void Trainer::roll_back() {
   save_due_ = numbered_due_ = false;
   validated_ = -1;
   forget_incomparable();
-  if (setup_.training.keep_best > 0)  // what is in the files now
-    progress_.kept = before.kept, progress_.kept_updates = before.kept_updates;
-  try_save(setup_.training.model, [&] { save_state(); });
+  kept_.roll_back(before.kept);
+  try_save([&] { save_state(); });
   log_.announce(progress_.moment(), RunRollback{updates, progress_.rate_factor(), updater_.first_nonfinite()});
 }
 
-// The reason of the failure; empty if it succeeded. `path` is the model that is saved.
-std::string Trainer::try_save(const std::string& path, const std::function<void()>& save) {
-  const std::string failure = failure_of(save);
-  if (!failure.empty()) log_.announce(progress_.moment(), RunSave{path, failure});
-  return failure;
+void Trainer::try_save(const std::function<void()>& save) {
+  if (const std::string failure = failure_of(save); !failure.empty())
+    log_.announce(progress_.moment(), RunSave{setup_.training.model, failure});
 }
 
 // A killed run resumes from the state alone. The numbered checkpoint is written before the state: a run killed between
@@ -146,52 +141,23 @@ void Trainer::save(bool numbered) {
   updater_.finish();
   if (const std::string bad = first_bad_weight(backend_, arena_, model_->parameters()); !bad.empty())
     fail("{} is not finite", bad);
-  const TrainingOptions& o = setup_.training;
-  if (!numbered || o.keep_last == 0 || !save_numbered()) {
+  if (!numbered || !kept_.keep_last([&](const std::string& path) { write_smoothed(path); })) {
     save_state_and_model();
   } else if (const std::string failure = failure_of([&] { save_state_and_model(); }); !failure.empty()) {
-    std::error_code ignored;
-    if (leads()) std::filesystem::remove(numbered_path(o.model, progress_.updates), ignored);
-    miss_numbered(failure);
+    kept_.give_up_last(failure);
     save_state_and_model();
   }
   saved_ = progress_.updates;
   saved_position_ = progress_.position;
   made_.keep();
-  log_.announce(progress_.moment(), RunSave{o.model, ""});
+  log_.announce(progress_.moment(), RunSave{setup_.training.model, ""});
 }
 
 // A stop by a signal leaves the numbered checkpoints as they would be without it.
 void Trainer::save_at_end(bool completed) {
   const bool numbered = completed || numbered_due_;
-  const bool lacks_numbered = numbered && setup_.training.keep_last > 0 && numbered_ != progress_.updates;
   const bool saved = saved_ == progress_.updates && saved_position_ == progress_.position;
-  if (!saved || lacks_numbered) save(numbered);
-}
-
-// Returns whether it was written.
-bool Trainer::save_numbered() {
-  const TrainingOptions& o = setup_.training;
-  const auto write = [&](const std::string& path) { write_smoothed(path); };
-  const std::string failure = failure_of([&] {
-    together(ranks_, [&] {
-      leads() ? dragoman::save_numbered(o.model, progress_.updates, o.keep_last, write) : write(o.model);
-    });
-  });
-  numbered_ = progress_.updates;
-  if (failure.empty()) {
-    numbered_before_.erase(progress_.updates);
-    unwritten_.forget("--keep-last");
-  } else {
-    miss_numbered(failure);
-  }
-  return failure.empty();
-}
-
-void Trainer::miss_numbered(const std::string& failure) {
-  log_warning("update {}: no numbered checkpoint was kept, and training continues: {}", grouped(progress_.updates),
-              failure);
-  unwritten_.add("--keep-last", failure);
+  if (!saved || (numbered && !kept_.has_last())) save(numbered);
 }
 
 // The model is written after the state: if the run is killed between them, the next save, at the latest that at its

@@ -93,6 +93,15 @@ bool rises(ValidMetric metric) {
   return metric == ValidMetric::bleu || metric == ValidMetric::chrf || metric == ValidMetric::translation;
 }
 
+bool better(ValidMetric metric, double a, double b) { return rises(metric) ? a > b : a < b; }
+
+bool beats(ValidMetric metric, double value, const std::map<std::string, double>& best) {
+  const auto found = best.find(std::string(name_of(metric)));
+  return std::isfinite(value) && (found == best.end() || better(metric, value, found->second));
+}
+
+ValidMetric metric_of(const RunValidation::Figure& figure) { return *from_name<ValidMetric>(figure.metric); }
+
 Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabularies, RunControl& control)
     : setup_(setup), vocabularies_(vocabularies), control_(control) {
   const auto& sets = setup.training.valid_sets;

@@ -1,7 +1,9 @@
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
+#include "dragoman/run_event.h"
 #include "io/model_file.h"
 #include "runlog/unwritten.h"
 #include "score/scorer.h"
@@ -58,5 +60,12 @@ class Validation {
 
 /// Whether a higher value of the metric is better. These are also the metrics that translate.
 bool rises(ValidMetric metric);
+
+bool better(ValidMetric metric, double a, double b);
+
+/// Whether a value is better than the best one of its metric, if there is one. A non-finite value never is.
+bool beats(ValidMetric metric, double value, const std::map<std::string, double>& best);
+
+ValidMetric metric_of(const RunValidation::Figure& figure);
 
 }  // namespace dragoman

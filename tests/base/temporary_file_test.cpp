@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "tests/data/text_files.h"
+#include "tests/temporary_folder.h"
 
 namespace dragoman {
 
@@ -16,21 +16,21 @@ std::string read_text(const TemporaryFile& file, int64_t offset, size_t bytes) {
 }
 
 TEST(TemporaryFile, GivesBackWhatWasWrittenAndHasNoName) {
-  const TextFiles files;
-  TemporaryFile file(files.path("."));
+  const TemporaryFolder files;
+  TemporaryFile file(files / ".");
   for (const std::string text : {"one two three", "!"}) file.append(std::as_bytes(std::span(text)));
   file.flush();
   EXPECT_EQ(read_text(file, 0, 14), "one two three!");
   EXPECT_EQ(read_text(file, 4, 3), "two");
-  EXPECT_TRUE(std::filesystem::is_empty(files.path(".")));
+  EXPECT_TRUE(std::filesystem::is_empty(files / "."));
 }
 
 TEST(TemporaryFile, SaysWhereNoneCanBeMadeAndWhereItEnds) {
-  const TextFiles files;
+  const TemporaryFolder files;
   EXPECT_THAT(
-      [&] { TemporaryFile file(files.path("nowhere")); },
+      [&] { TemporaryFile file(files / "nowhere"); },
       testing::ThrowsMessage<Error>(testing::HasSubstr("nowhere: cannot create a temporary file there: No such file")));
-  const TemporaryFile file(files.path("."));
+  const TemporaryFile file(files / ".");
   EXPECT_THROW(read_text(file, 0, 1), Error);
 }
 

@@ -7,17 +7,12 @@ ensembles, scoring, quantizing, averaging.
 
 import json
 import math
-import os
-import subprocess
-import sys
-import tempfile
-import unittest
 from itertools import product
-from pathlib import Path
 
-BINARY = ""  # from the command line
+import command_case
+from command_case import CommandCase
+
 SMALL = "--dim-emb 16 --dec-depth 1 --mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10 --cpu-threads 1 --quiet"
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 KINDS = {
     "additive": "--attention-score additive",
     "dot": "--attention-score dot --attention-window 2",
@@ -66,25 +61,15 @@ KINDS = {
 }
 
 
-class Attention(unittest.TestCase):
+class Attention(CommandCase):
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.folder = Path(temporary.name)
+        super().setUpClass()
         words = list(product(("red", "blue", "green", "old"), ("house", "book", "car"), ("new", "small", "near")))
         cls.lines = "".join("the {} {} is {}\n".format(*w) for w in words)
         (cls.folder / "s").write_text(cls.lines, encoding="utf-8")
         (cls.folder / "t").write_text("".join("das {1} {0} ist {2}\n".format(*w) for w in words), encoding="utf-8")
         cls.succeed("vocab train --input s t --model v --size 320")
-
-    @classmethod
-    def succeed(cls, command, text=""):
-        done = subprocess.run([BINARY, *command.split()], cwd=cls.folder, timeout=240, check=False, input=text,
-                              text=True, capture_output=True, env=ENVIRONMENT)
-        if done.returncode:
-            raise AssertionError(f"{command}\n{done.stderr}")
-        return done.stdout
 
     def train(self, name, options, after):
         encoder = "" if "decoder-only" in options else "--enc-depth 1"
@@ -96,9 +81,9 @@ class Attention(unittest.TestCase):
             with self.subTest(kind):
                 self.train(kind, options, "60u")
                 model = f"{kind}.safetensors"
-                together = self.succeed(f"translate --quiet -m {model} -b 3 --n-best 1", self.lines).splitlines()
+                together = self.succeed(f"translate --quiet -m {model} -b 3 --n-best 1", text=self.lines).splitlines()
                 self.assertEqual(len(together), len(self.lines.splitlines()))
-                alone = self.succeed(f"translate --quiet -m {model} -b 3 --n-best 1 --mini-batch-words 1", self.lines)
+                alone = self.succeed(f"translate --quiet -m {model} -b 3 --n-best 1 --mini-batch-words 1", text=self.lines)
                 self.assertEqual([l.split(" ||| ")[1:] for l in alone.splitlines()],
                                  [l.split(" ||| ")[1:] for l in together])
                 (self.folder / "out").write_text("".join(l.split(" ||| ")[1] + "\n" for l in together))
@@ -107,7 +92,7 @@ class Attention(unittest.TestCase):
                     self.assertAlmostEqual(float(line.split("F0= ")[1].split()[0]), float(score), delta=2e-3)
                 for precision in ("bfloat16", "int8"):
                     self.assertEqual(len(self.succeed(f"translate --quiet -m {model} --precision {precision}",
-                                                      self.lines).splitlines()), len(together))
+                                                      text=self.lines).splitlines()), len(together))
 
     def test_a_run_that_stops_resumes_to_the_same_bits(self):
         for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only", "head-norm",
@@ -144,10 +129,10 @@ class Attention(unittest.TestCase):
     def test_models_are_quantized_averaged_and_inspected_like_others(self):
         self.train("r", KINDS["relative"], "10u")
         self.succeed("quantize -m r.safetensors -o r8.safetensors")
-        self.assertEqual(len(self.succeed("translate --quiet -m r8.safetensors", "the red car\n").splitlines()), 1)
+        self.assertEqual(len(self.succeed("translate --quiet -m r8.safetensors", text="the red car\n").splitlines()), 1)
         self.succeed("average -o mean.safetensors r.safetensors r.safetensors")
-        self.assertEqual(self.succeed("translate --quiet -m mean.safetensors", self.lines),
-                         self.succeed("translate --quiet -m r.safetensors", self.lines))
+        self.assertEqual(self.succeed("translate --quiet -m mean.safetensors", text=self.lines),
+                         self.succeed("translate --quiet -m r.safetensors", text=self.lines))
         self.assertIn("relative", self.succeed("inspect r.safetensors"))
 
     def test_one_stack_scores_text_alone_as_a_language_model(self):
@@ -169,22 +154,22 @@ class Attention(unittest.TestCase):
         self.train("b", KINDS["batch-norm"], "20u")
         self.assertIn("per feature over batches", self.succeed("inspect b.safetensors"))
         self.succeed("quantize -m b.safetensors -o b8.safetensors")
-        self.assertEqual(self.succeed("translate --quiet -m b8.safetensors", self.lines),
-                         self.succeed("translate --quiet -m b.safetensors --precision int8", self.lines))
+        self.assertEqual(self.succeed("translate --quiet -m b8.safetensors", text=self.lines),
+                         self.succeed("translate --quiet -m b.safetensors --precision int8", text=self.lines))
         self.succeed("average -o b-mean.safetensors b.safetensors b.safetensors")
-        self.assertEqual(self.succeed("translate --quiet -m b-mean.safetensors", self.lines),
-                         self.succeed("translate --quiet -m b.safetensors", self.lines))
+        self.assertEqual(self.succeed("translate --quiet -m b-mean.safetensors", text=self.lines),
+                         self.succeed("translate --quiet -m b.safetensors", text=self.lines))
         self.succeed(f"train -t s t -v v v -m dry.safetensors {SMALL} {KINDS['batch-norm']} --dry-run --after 1u")
 
     def test_compressed_memory_is_quantized_averaged_inspected_and_not_explained(self):
         self.train("c", KINDS["memory"], "20u")
         self.assertIn("alternating between blocks of 8 and keys compressed 3 to 1", self.succeed("inspect c.safetensors"))
         self.succeed("quantize -m c.safetensors -o c8.safetensors")
-        self.assertEqual(self.succeed("translate --quiet -m c8.safetensors", self.lines),
-                         self.succeed("translate --quiet -m c.safetensors --precision int8", self.lines))
+        self.assertEqual(self.succeed("translate --quiet -m c8.safetensors", text=self.lines),
+                         self.succeed("translate --quiet -m c.safetensors --precision int8", text=self.lines))
         self.succeed("average -o c-mean.safetensors c.safetensors c.safetensors")
-        self.assertEqual(self.succeed("translate --quiet -m c-mean.safetensors", self.lines),
-                         self.succeed("translate --quiet -m c.safetensors", self.lines))
+        self.assertEqual(self.succeed("translate --quiet -m c-mean.safetensors", text=self.lines),
+                         self.succeed("translate --quiet -m c.safetensors", text=self.lines))
         with self.assertRaises(AssertionError) as refused:
             self.succeed("explain -m c.safetensors -t s t")
         self.assertIn("whose compressed keys stand for several pieces each", str(refused.exception))
@@ -193,11 +178,11 @@ class Attention(unittest.TestCase):
         self.train("e", KINDS["experts"], "20u")
         self.assertIn("2 of 4 per token in each layer", self.succeed("inspect e.safetensors"))
         self.succeed("quantize -m e.safetensors -o e8.safetensors")
-        self.assertEqual(self.succeed("translate --quiet -m e8.safetensors", self.lines),
-                         self.succeed("translate --quiet -m e.safetensors --precision int8", self.lines))
+        self.assertEqual(self.succeed("translate --quiet -m e8.safetensors", text=self.lines),
+                         self.succeed("translate --quiet -m e.safetensors --precision int8", text=self.lines))
         self.succeed("average -o e-mean.safetensors e.safetensors e.safetensors")
-        self.assertEqual(self.succeed("translate --quiet -m e-mean.safetensors", self.lines),
-                         self.succeed("translate --quiet -m e.safetensors", self.lines))
+        self.assertEqual(self.succeed("translate --quiet -m e-mean.safetensors", text=self.lines),
+                         self.succeed("translate --quiet -m e.safetensors", text=self.lines))
         self.succeed(f"train -t s t -v v v -m dry.safetensors {SMALL} {KINDS['experts']} --dry-run --after 1u")
 
     def test_a_run_does_not_resume_with_another_number_of_experts(self):
@@ -212,15 +197,13 @@ class Attention(unittest.TestCase):
     def test_recurrent_models_show_what_they_look_at(self):
         self.train("seen", KINDS["s2s-luong"] + " --dec-depth 2", "10u")
         self.assertIn("after each step (Luong et al. 2015), bilinear", self.succeed("inspect seen.safetensors"))
-        done = subprocess.run([BINARY, *"explain --positions -m seen.safetensors".split()], cwd=self.folder, check=False,
-                              capture_output=True, text=True, env=ENVIRONMENT)
+        done = self.call("explain --positions -m seen.safetensors")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("its positions are none", done.stderr)
-        line = self.succeed("translate --quiet -m seen.safetensors --alignment hard", "the red car\n")
+        line = self.succeed("translate --quiet -m seen.safetensors --alignment hard", text="the red car\n")
         self.assertRegex(line, r"^.* \|\|\| 0?\d+-\d+")
         for method, rows in (("raw", 1), ("gradient", 0), ("rollout", 0)):
-            done = subprocess.run([BINARY, *f"explain -m seen.safetensors --method {method} --format json -t s t".split()],
-                                  cwd=self.folder, check=False, capture_output=True, text=True, env=ENVIRONMENT)
+            done = self.call(f"explain -m seen.safetensors --method {method} --format json -t s t")
             self.assertEqual(done.returncode, 0 if rows else 2, done.stderr)
             self.assertEqual("cross" in done.stdout, bool(rows))
 
@@ -233,5 +216,4 @@ class Attention(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BINARY = str(Path(sys.argv.pop(1)).resolve())
-    unittest.main(verbosity=2)
+    command_case.main()

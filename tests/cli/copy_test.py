@@ -4,16 +4,11 @@
     copy_test.py BINARY
 """
 
-import os
 import random
-import subprocess
-import sys
-import tempfile
-import unittest
-from pathlib import Path
 
-BINARY = ""  # from the command line
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+import command_case
+from command_case import CommandCase
+
 SMALL = ("--dim-emb 32 --transformer-heads 2 --transformer-dim-ffn 64 --enc-depth 1 --dec-depth 1 --mini-batch-words 512 "
          "--learn-rate 0.01 --lr-warmup 30 --transformer-dropout 0 --cpu-threads 1 --quiet")
 
@@ -31,15 +26,13 @@ def with_a_new_letter(sentences, draw):
         yield sentence
 
 
-class Copying(unittest.TestCase):
+class Copying(CommandCase):
     """Training pairs have a word that is translated, then letters from a to m, the same on both sides. Each test line
     also has a letter that training lacks."""
 
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.folder = Path(temporary.name)
+        super().setUpClass()
         draw = random.Random(1)
         known, new = sentences(1500, draw), list(with_a_new_letter(sentences(50, draw), draw))
         cls.lines = [" ".join(["say", *letters]) for letters in new]
@@ -53,12 +46,8 @@ class Copying(unittest.TestCase):
             cls.succeed(f"train -t s t -v v v -m {name}.safetensors {SMALL} {more}")
 
     @classmethod
-    def succeed(cls, command, lines=()):
-        done = subprocess.run([BINARY, *command.split()], cwd=cls.folder, timeout=240, check=False, text=True,
-                              input="".join(f"{line}\n" for line in lines), capture_output=True, env=ENVIRONMENT)
-        if done.returncode:
-            raise AssertionError(f"{command}\n{done.stderr}")
-        return done.stdout.splitlines()
+    def lines_of(cls, command, lines=()):
+        return cls.succeed(command, text="".join(f"{line}\n" for line in lines)).splitlines()
 
     def right(self, translations):
         """How many of them are."""
@@ -68,42 +57,41 @@ class Copying(unittest.TestCase):
         for more in ("-b 1", "-b 4", "-b 2 --precision int8", "-b 2 --precision bfloat16",
                      "--output-sampling nucleus 0.3"):
             with self.subTest(more):
-                self.assertGreater(self.right(self.succeed(f"translate --quiet -m m.safetensors {more}", self.lines)), 25)
-        self.assertEqual(self.right(self.succeed("translate --quiet -m plain.safetensors", self.lines)), 0)
+                self.assertGreater(self.right(self.lines_of(f"translate --quiet -m m.safetensors {more}", self.lines)), 25)
+        self.assertEqual(self.right(self.lines_of("translate --quiet -m plain.safetensors", self.lines)), 0)
 
     def test_a_translation_does_not_depend_on_its_neighbours(self):
-        together = self.succeed("translate --quiet -m m.safetensors -b 3 --n-best 3", self.lines)
-        alone = self.succeed("translate --quiet -m m.safetensors -b 3 --n-best 3 --mini-batch-words 1", self.lines)
+        together = self.lines_of("translate --quiet -m m.safetensors -b 3 --n-best 3", self.lines)
+        alone = self.lines_of("translate --quiet -m m.safetensors -b 3 --n-best 3 --mini-batch-words 1", self.lines)
         self.assertEqual(alone, together)
 
     def test_scores_are_the_searchs(self):
-        best = self.succeed("translate --quiet -m m.safetensors -b 3 --n-best 1", self.lines)
+        best = self.lines_of("translate --quiet -m m.safetensors -b 3 --n-best 1", self.lines)
         (self.folder / "out").write_text("".join(line.split(" ||| ")[1] + "\n" for line in best))
-        for line, score in zip(best, self.succeed("score -m m.safetensors -t tested.s out")):
+        for line, score in zip(best, self.lines_of("score -m m.safetensors -t tested.s out")):
             self.assertAlmostEqual(float(line.split("F0= ")[1].split()[0]), float(score), delta=2e-3)
 
     def test_a_model_that_copies_translates_with_one_that_does_not(self):
-        self.assertEqual(len(self.succeed("translate --quiet -m m.safetensors plain.safetensors -b 2", self.lines)),
+        self.assertEqual(len(self.lines_of("translate --quiet -m m.safetensors plain.safetensors -b 2", self.lines)),
                          len(self.lines))
 
     def test_models_are_averaged_quantized_inspected_and_explained(self):
         self.succeed("average -o mean.safetensors m.safetensors m.safetensors")
         self.succeed("quantize -m m.safetensors -o small.safetensors")
-        expected = self.succeed("translate --quiet -m m.safetensors", self.lines)
-        self.assertEqual(self.succeed("translate --quiet -m mean.safetensors", self.lines), expected)
-        self.assertGreater(self.right(self.succeed("translate --quiet -m small.safetensors", self.lines)), 25)
-        page = "\n".join(self.succeed("inspect m.safetensors"))
+        expected = self.lines_of("translate --quiet -m m.safetensors", self.lines)
+        self.assertEqual(self.lines_of("translate --quiet -m mean.safetensors", self.lines), expected)
+        self.assertGreater(self.right(self.lines_of("translate --quiet -m small.safetensors", self.lines)), 25)
+        page = self.succeed("inspect m.safetensors")
         self.assertRegex(page, r"copies +pieces of the source")
-        self.assertNotIn("copies", "\n".join(self.succeed("inspect plain.safetensors")))
+        self.assertNotIn("copies", self.succeed("inspect plain.safetensors"))
         for method in ("raw", "gradient"):
             self.succeed(f"explain -m m.safetensors --method {method} --format json -t tested.s tested.t")
-        self.assertRegex(self.succeed("translate --quiet -m m.safetensors --alignment hard", self.lines[:1])[0], r"\d-\d")
+        self.assertRegex(self.lines_of("translate --quiet -m m.safetensors --alignment hard", self.lines[:1])[0], r"\d-\d")
 
     def test_a_dry_run_plans_for_it(self):
-        plan = "\n".join(self.succeed(f"train -t s t -v v v -m new.safetensors {SMALL} --copy --after 300u --dry-run"))
+        plan = self.succeed(f"train -t s t -v v v -m new.safetensors {SMALL} --copy --after 300u --dry-run")
         self.assertIn("memory", plan.lower())
 
 
 if __name__ == "__main__":
-    BINARY = str(Path(sys.argv.pop(1)).resolve())
-    unittest.main(verbosity=2)
+    command_case.main()

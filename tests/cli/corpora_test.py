@@ -5,29 +5,24 @@ memory, protected pieces.
     corpora_test.py BINARY
 """
 
-import os
 import re
 import subprocess
-import sys
-import tempfile
-import unittest
 from itertools import product
-from pathlib import Path
 
-BINARY = ""  # from the command line
+import command_case
+from command_case import CommandCase
+
 SMALL = ("--dim-emb 8 --transformer-heads 2 --transformer-dim-ffn 16 --enc-depth 1 --dec-depth 1 "
          "--mini-batch-words 64 --learn-rate 0.02 --lr-warmup 10 --cpu-threads 1 --quiet").split()
 
 
-class WithText(unittest.TestCase):
+class WithText(CommandCase):
     """A folder with text (s, t), the same in two halves (s1, t1, s2, t2), with both sides in one file (tsv, tsv1, tsv2),
     and its vocabulary (v)."""
 
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.folder = Path(temporary.name)
+        super().setUpClass()
         words = list(product(("red", "blue", "green", "old"), ("house", "book", "car"), ("new", "small", "near")))
         cls.source = ["the {} {} is {}\n".format(*w) for w in words]
         cls.target = ["das {1} {0} ist {2}\n".format(*w) for w in words]
@@ -41,19 +36,6 @@ class WithText(unittest.TestCase):
     @classmethod
     def write(cls, name, lines):
         (cls.folder / name).write_text("".join(lines), encoding="utf-8")
-
-    @classmethod
-    def call(cls, command, *more):
-        return subprocess.run([BINARY, *command.split(), *more], cwd=cls.folder, timeout=240, check=False,
-                              stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
-                              env=os.environ | {"OMP_NUM_THREADS": "1"})
-
-    @classmethod
-    def succeed(cls, command, *more):
-        done = cls.call(command, *more)
-        if done.returncode:
-            raise AssertionError(f"{command}\n{done.stderr}")
-        return done.stdout
 
     @classmethod
     def trained(cls, options, vocabs="v v", model="m"):
@@ -168,7 +150,7 @@ class LimitedMemory(WithText):
     def test_leaves_nothing_behind_when_killed(self):
         self.folder.joinpath("killed").mkdir()
         command = f"train -t s t -v v v -m k.safetensors --ram 3K --tempdir killed --after 1000e --no-reload {' '.join(SMALL[:-1])}"
-        with subprocess.Popen([BINARY, *command.split(), "--disp-freq", "1"], cwd=self.folder, encoding="utf-8",
+        with subprocess.Popen([self.BINARY, *command.split(), "--disp-freq", "1"], cwd=self.folder, encoding="utf-8",
                               stderr=subprocess.PIPE) as run:
             said = ""
             while "Up. 3 " not in said:
@@ -215,5 +197,4 @@ class ProtectedSymbols(WithText):
 
 
 if __name__ == "__main__":
-    BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

@@ -5,16 +5,13 @@
 """
 
 import json
-import os
 import re
 import subprocess
-import sys
-import tempfile
-import unittest
 from itertools import product
-from pathlib import Path
 
-BINARY = ""  # from the command line
+import command_case
+from command_case import CommandCase
+
 ADJECTIVES = {"red": "rot", "blue": "blau", "green": "grün", "old": "alt", "new": "neu"}
 NOUNS = {"house": "Haus", "book": "Buch", "car": "Auto", "bed": "Bett", "boat": "Boot", "picture": "Bild"}
 SMALL = ("--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 --dec-depth 1 "
@@ -28,14 +25,12 @@ def corpus():
     return ["\n".join(side) + "\n" for side in zip(*pairs)]
 
 
-class InFolder(unittest.TestCase):
+class InFolder(CommandCase):
     """One folder for all tests, with a corpus (s, t), a vocabulary (v) and a model that was trained on it."""
 
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.temporary.cleanup)
-        cls.folder = Path(cls.temporary.name)
+        super().setUpClass()
         cls.source, cls.target = corpus()
         for name, text in (("s", cls.source), ("t", cls.target), ("short", "one line\n")):
             (cls.folder / name).write_text(text, encoding="utf-8")
@@ -43,17 +38,6 @@ class InFolder(unittest.TestCase):
         cls.trained = cls.call(*"train -t s t --valid-sets s t -v v v -m m.safetensors --after 120u".split(),
                                *"--keep-last 2 --save-freq 60u --valid-freq 120u".split(),
                                *"--valid-metrics cross-entropy bleu".split(), *SMALL)
-
-    @classmethod
-    def call(cls, *arguments, text=""):
-        return subprocess.run([BINARY, *arguments], cwd=cls.folder, input=text, capture_output=True, encoding="utf-8",
-                              timeout=240, check=False, env=os.environ | {"OMP_NUM_THREADS": "1"})
-
-    def succeed(self, *arguments, text=""):
-        """What the command printed on stdout."""
-        done = self.call(*arguments, text=text)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
 
     def numbers(self, *arguments, text=""):
         return [float(line) for line in self.succeed(*arguments, text=text).splitlines()]
@@ -114,7 +98,7 @@ class Way(InFolder):
                          self.numbers(*"score -m m.safetensors -t s t".split()))
 
     def test_score_answers_a_pipe_that_stays_open(self):
-        with subprocess.Popen([BINARY, *"score -m m.safetensors -t - t --quiet".split()], cwd=self.folder, text=True,
+        with subprocess.Popen([self.BINARY, *"score -m m.safetensors -t - t --quiet".split()], cwd=self.folder, text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as scorer:
             lines = self.source.splitlines(keepends=True)
             for line in lines[:2]:
@@ -186,7 +170,7 @@ class Slips(InFolder):
     """Exit code 2, nothing on stdout; stderr says what was found and what to do."""
 
     def fails(self, command, *said, text=""):
-        done = self.call(*command.split(), text=text)
+        done = self.call(command, text=text)
         self.assertEqual((done.returncode, done.stdout), (2, ""), f"{command}\n{done.stderr}")
         self.assertRegex(done.stderr, r"(?m)^error: ", command)
         for words in said:
@@ -247,5 +231,4 @@ class Slips(InFolder):
 
 
 if __name__ == "__main__":
-    BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

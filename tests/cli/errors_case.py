@@ -4,9 +4,9 @@ import os
 import re
 import resource
 import subprocess
-import tempfile
-import unittest
 from pathlib import Path
+
+from command_case import CommandCase
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/errors.md"
 # The sections of the page, by the test that has their messages.
@@ -42,16 +42,12 @@ def leave_no_room_for_models():
 LIMITS = {"cannot start more threads": leave_no_room_for_threads, "limit on file sizes": leave_no_room_for_models}
 
 
-class ErrorsCase(unittest.TestCase):
+class ErrorsCase(CommandCase):
     """A folder with text, a vocabulary (v) and a model (m)."""
-
-    BINARY = ""  # from the command line
 
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.folder = Path(temporary.name)
+        super().setUpClass()
         cls.write_texts()
         cls.make("vocab train --input s t --model v --size 300", f"{TRAIN} -m m")
 
@@ -73,7 +69,7 @@ class ErrorsCase(unittest.TestCase):
 
     @classmethod
     def call(cls, command, before=None):
-        return subprocess.run([ErrorsCase.BINARY, *command.split()], cwd=cls.folder, stdin=subprocess.DEVNULL, timeout=60,
+        return subprocess.run([cls.BINARY, *command.split()], cwd=cls.folder, stdin=subprocess.DEVNULL, timeout=60,
                               check=False, capture_output=True, encoding="utf-8", preexec_fn=before,
                               env=os.environ | {"OMP_NUM_THREADS": "1"})
 

@@ -5,44 +5,37 @@
 """
 
 import json
-import os
 import random
-import subprocess
-import sys
-import tempfile
-import unittest
 from pathlib import Path
 
-BINARY = ""  # from the command line
+import command_case
+from command_case import CommandCase
+
 GOLD = "(ROOT (S (NP (NN a)) (VP (VB b) (NP (NN c))) (. .)))\n" * 2 + "(ROOT (NP (NN d)))\n(ROOT (NP (NN e)))\n"
 # a tree with S and NP right but VP and its NP missing; a correct tree; a broken one; one with other words
 PARSED = ("(S (NP (XX a)) (XX b) (XX c) (XX .))\n" + GOLD.splitlines()[0] + "\n(NP (XX d)\n(NP (XX x))\n")
 
 
-class Evaluate(unittest.TestCase):
+class Evaluate(CommandCase):
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.folder = Path(temporary.name)
+        super().setUpClass()
         for name, text in {"gold": GOLD, "parsed": PARSED, "titles": "Parsing of sentences\nNeural models\n",
                            "outputs": "parsing sentences\nA neural model.\n", "others": "sentences\nmodels\n"}.items():
             (cls.folder / name).write_text(text, encoding="utf-8")
 
-    def call(self, command, stdin=""):
-        done = subprocess.run([BINARY, "evaluate", *command.split()], cwd=self.folder, timeout=60, check=False, text=True,
-                              capture_output=True, input=stdin)
+    def evaluate(self, command, text=""):
+        done = self.call(f"evaluate {command}", text=text)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
     def refused(self, command):
-        done = subprocess.run([BINARY, "evaluate", *command.split()], cwd=self.folder, timeout=60, check=False, text=True,
-                              capture_output=True, stdin=subprocess.DEVNULL)
+        done = self.call(f"evaluate {command}")
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         return done.stderr
 
     def figures(self, command):
-        return json.loads(self.call(f"{command} --json").stdout)
+        return json.loads(self.evaluate(f"{command} --json").stdout)
 
     def test_rouge_is_three_figures(self):
         # F of line 1: 2 of 2 and 3 words, no pair; of line 2: 1 of 3 and 2
@@ -50,7 +43,7 @@ class Evaluate(unittest.TestCase):
         for name, expected in (("rouge1", (80 + 40) / 2), ("rouge2", 0), ("rougeL", (80 + 40) / 2)):
             self.assertAlmostEqual(page[name], expected)
         self.assertIn("nrefs:1|case:lc|stemmer:no", page["rouge_signature"])
-        self.assertIn("ROUGE-1  ROUGE-2  ROUGE-L\n", self.call("-r titles -i outputs --metrics rouge").stdout)
+        self.assertIn("ROUGE-1  ROUGE-2  ROUGE-L\n", self.evaluate("-r titles -i outputs --metrics rouge").stdout)
 
     def test_the_stemmer_finds_inflected_words(self):
         # line 2: "neural" and "model" of 3 and 2 words, and their pair, 1 of 2 and 1
@@ -61,8 +54,8 @@ class Evaluate(unittest.TestCase):
 
     def test_translations_come_from_stdin_unless_files_are_named(self):
         outputs = (self.folder / "outputs").read_text(encoding="utf-8")
-        named = self.call("-r titles -i outputs").stdout.replace("outputs", "stdin")
-        self.assertEqual(self.call("-r titles", outputs).stdout.split(), named.split())
+        named = self.evaluate("-r titles -i outputs").stdout.replace("outputs", "stdin")
+        self.assertEqual(self.evaluate("-r titles", outputs).stdout.split(), named.split())
 
     def test_pieces_of_a_model_may_be_the_words(self):
         # sacreBLEU 2.6.0 with this model as its flores200: tests/metrics/make.py has more
@@ -72,7 +65,7 @@ class Evaluate(unittest.TestCase):
         self.assertIn("|tok:spm-02982ba1b9e5ced4|", page["bleu_signature"])
         (self.folder / "list").write_text("0 ||| Neural ||| F= -1\n0 ||| parsing sentences ||| F= -2\n"
                                           "1 ||| A neural model. ||| F= -1\n", encoding="utf-8")
-        best = self.call(f"-r titles -i list --oracle --tokenize spm --tokenize-model {model}").stdout
+        best = self.evaluate(f"-r titles -i list --oracle --tokenize spm --tokenize-model {model}").stdout
         self.assertEqual(best, "parsing sentences\nA neural model.\n")
 
     def test_minimum_risk_is_that_of_sacrebleus_sentence_scores(self):
@@ -93,7 +86,7 @@ class Evaluate(unittest.TestCase):
                          for t, text in enumerate(texts)]
                 expected.append(next(text for text, mean in zip(texts, means) if mean > max(means) - 1e-7))
             with self.subTest(metrics):
-                self.assertEqual(self.call(f"--mbr {metrics}", text).stdout.splitlines(), expected)
+                self.assertEqual(self.evaluate(f"--mbr {metrics}", text).stdout.splitlines(), expected)
 
     def test_scores_of_lines_are_those_of_sacrebleu(self):
         try:
@@ -108,7 +101,7 @@ class Evaluate(unittest.TestCase):
         metrics = BLEU(effective_order=True), CHRF(), CHRF(word_order=2), TER()
         expected = [[metric.sentence_score(text, list(references)).score for metric in metrics]
                     for text, *references in zip(*texts)]
-        page = self.call("-r reference alternative -i lines --metrics bleu chrf chrf++ ter --sentence-level").stdout
+        page = self.evaluate("-r reference alternative -i lines --metrics bleu chrf chrf++ ter --sentence-level").stdout
         found = [[float(score) for score in line.split("\t")] for line in page.splitlines()]
         self.assertEqual([len(scores) for scores in found], [len(scores) for scores in expected])
         for scores, theirs in zip(found, expected):
@@ -131,7 +124,7 @@ class Evaluate(unittest.TestCase):
                               ("--mbr --tokenize char", "--tokenize is for --metrics bleu, not for chrf"),
                               ("-r titles --oracle --seed 9", "--seed contradicts --oracle")):
             self.assertIn(said, self.refused(f"-i few.list {options}"))
-        self.call("-r titles -i outputs --metrics bleu ter --lowercase --seed 12345 --tokenize 13a --samples 0")
+        self.evaluate("-r titles -i outputs --metrics bleu ter --lowercase --seed 12345 --tokenize 13a --samples 0")
 
     def test_text_in_messages_is_short_and_no_character_is_cut(self):
         (self.folder / "long").write_text("aé" * 100 + "\n", encoding="utf-8")
@@ -145,12 +138,12 @@ class Evaluate(unittest.TestCase):
         self.assertEqual(self.figures("-r titles outputs -i outputs --metrics exact")["exact"], 100)
 
     def test_a_line_that_evalb_skips_has_no_score(self):
-        lines = self.call("-r gold -i parsed --metrics evalb --sentence-level").stdout.splitlines()
+        lines = self.evaluate("-r gold -i parsed --metrics evalb --sentence-level").stdout.splitlines()
         self.assertEqual(lines.count("nan"), 1)
         self.assertIn("0.0000", lines)  # not a tree
 
     def test_evalb_says_what_it_is_made_of(self):
-        done = self.call("-r gold -i parsed --metrics evalb --json")
+        done = self.evaluate("-r gold -i parsed --metrics evalb --json")
         page = json.loads(done.stdout)
         self.assertAlmostEqual(page["evalb_precision"], 100 * 6 / 6)
         self.assertAlmostEqual(page["evalb_recall"], 100 * 6 / 9)
@@ -159,7 +152,7 @@ class Evaluate(unittest.TestCase):
         self.assertEqual((page["evalb_malformed"], page["evalb_other_words"]), (1, 1))
         self.assertIn("parsed: 1 of 4 lines are not bracketed trees", done.stderr)
         self.assertIn("parsed: 1 of 4 lines differ in words from their reference", done.stderr)
-        self.assertRegex(self.call("-r gold -i parsed --metrics evalb").stdout,
+        self.assertRegex(self.evaluate("-r gold -i parsed --metrics evalb").stdout,
                          "EVALB  precision  recall  complete\nparsed +80.00 +100.00 +66.67 +33.33\n")
 
     def test_intervals_and_tests_are_there_for_all(self):
@@ -170,14 +163,13 @@ class Evaluate(unittest.TestCase):
             for name in names:
                 self.assertIn("half_width", first[f"{name}_confidence"])
                 self.assertLessEqual(second[f"{name}_p_value"], 1)
-            page = self.call(f"-r {references} -i {systems} --metrics {metric} --paired-ar").stdout
+            page = self.evaluate(f"-r {references} -i {systems} --metrics {metric} --paired-ar").stdout
             self.assertEqual(page.count("p (as good as"), 1)
 
     def test_figures_stand_in_one_order_each_once(self):
-        page = self.call("-r titles -i titles --metrics exact rouge exact bleu").stdout.splitlines()[0]
+        page = self.evaluate("-r titles -i titles --metrics exact rouge exact bleu").stdout.splitlines()[0]
         self.assertRegex(page, "^system +BLEU .* ROUGE-1  ROUGE-2  ROUGE-L   exact$")
 
 
 if __name__ == "__main__":
-    BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

@@ -9,12 +9,10 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
-import unittest
 import zipfile
 
-import end_to_end_test
+import command_case
+from command_case import CommandCase
 from end_to_end_test import InFolder
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -25,9 +23,7 @@ TEXT = "a small dog\n\nthe house of a man\n"
 class ExistingModels(InFolder):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.temporary.cleanup)
-        cls.folder = pathlib.Path(cls.temporary.name)
+        CommandCase.setUpClass.__func__(cls)
         for name, models in (("marianmt", ["source.spm", "target.spm"]), ("m2m100", ["sentencepiece.bpe.model"]),
                              ("ct2_marian", []), ("ct2_opennmt", []),
                              ("fairseq_old", ["sentencepiece.bpe.model"])):
@@ -177,7 +173,7 @@ class ExistingModels(InFolder):
         (self.folder / "python3").write_text("#!/bin/sh\necho there is no such module >&2\nexit 1\n")
         (self.folder / "python3").chmod(0o755)
         (self.folder / "few").write_text("a dog\n")
-        done = subprocess.run([end_to_end_test.BINARY, "convert", "-i", "marianmt", "-o", "verified", "--verify", "few"],
+        done = subprocess.run([self.BINARY, "convert", "-i", "marianmt", "-o", "verified", "--verify", "few"],
                               cwd=self.folder, capture_output=True, encoding="utf-8", check=False,
                               env=os.environ | {"PATH": f"{self.folder}:/bin:/usr/bin"})
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
@@ -194,7 +190,7 @@ class ExistingModels(InFolder):
         (bin_folder / "python3").write_text("#!/bin/sh\nawk '{ print \"-1\\tline \" NR }' \"$4\"\n")
         (bin_folder / "python3").chmod(0o755)
         (self.folder / "gaps").write_text("\n\na dog\n\na cat\n")
-        done = subprocess.run([end_to_end_test.BINARY, "convert", "-i", "marianmt", "-o", "counted", "--verify", "gaps"],
+        done = subprocess.run([self.BINARY, "convert", "-i", "marianmt", "-o", "counted", "--verify", "gaps"],
                               cwd=self.folder, capture_output=True, encoding="utf-8", check=False,
                               env=os.environ | {"PATH": f"{bin_folder}:/bin:/usr/bin"})
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -233,5 +229,4 @@ class ExistingModels(InFolder):
 
 
 if __name__ == "__main__":
-    end_to_end_test.BINARY = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    unittest.main()
+    command_case.main()

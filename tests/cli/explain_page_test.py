@@ -6,20 +6,17 @@
 
 import html
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-BINARY = ""  # from the command line
+import command_case
+from command_case import CommandCase
+
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SMALL = ("--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 16 --enc-depth 2 --dec-depth 2 --after 2u "
          "--cpu-threads 1 --quiet").split()
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 EVIL = "</script><b>&\"' \u2028 ~"
 
 # Needs no waiting: the page changes only on events. The result of `probe` is written to an element.
@@ -33,28 +30,18 @@ report.textContent = JSON.stringify((() => { PROBE })());
 
 
 @unittest.skipUnless(BROWSER, "no browser is installed")
-class Page(unittest.TestCase):
+class Page(CommandCase):
     @classmethod
     def setUpClass(cls):
         """A folder with a model (m) and pairs of lines (s, t)."""
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.folder = Path(temporary.name)
+        super().setUpClass()
         (cls.folder / "s").write_text(f"a b c\n{EVIL}\n{'a ' * 60}\n", encoding="utf-8")
         (cls.folder / "t").write_text(f"d e\nx\ny\n", encoding="utf-8")
-        cls.run_tool("vocab train --input s t --model v --size 40 --no-byte-fallback")
-        cls.run_tool("train -t s t -v v v -m m", *SMALL)
-        cls.run_tool("explain -m m -t s t -o page.html --max-length 50 --quiet")
+        cls.succeed("vocab train --input s t --model v --size 40 --no-byte-fallback")
+        cls.succeed("train -t s t -v v v -m m", *SMALL)
+        cls.succeed("explain -m m -t s t -o page.html --max-length 50 --quiet")
         cls.json = [json.loads(line) for line in
-                    cls.run_tool("explain -m m -t s t --format json --max-length 50 --quiet").splitlines()]
-
-    @classmethod
-    def run_tool(cls, command, *more):
-        done = subprocess.run([BINARY, *command.split(), *more], cwd=cls.folder, timeout=240, check=False,
-                              encoding="utf-8", capture_output=True, env=ENVIRONMENT)
-        if done.returncode:
-            raise AssertionError(f"{command}\n{done.stderr}")
-        return done.stdout
+                    cls.succeed("explain -m m -t s t --format json --max-length 50 --quiet").splitlines()]
 
     def probe(self, script, page="page.html"):
         text = (self.folder / page).read_text(encoding="utf-8")
@@ -157,7 +144,7 @@ class Page(unittest.TestCase):
         self.assertNotRegex(page, r"https?://|@import|url\(|<link|src=")
 
     def test_gradients_have_two_colours_and_a_scale_of_their_own(self):
-        self.run_tool("explain -m m -t s t -o gradient.html --method gradient --max-length 50 --quiet")
+        self.succeed("explain -m m -t s t -o gradient.html --method gradient --max-length 50 --quiet")
         found = self.probe("""return { legend: texts('#legend span'),
             inks: ['ink', 'against'].map(ink => count(`td.cell[style*="--${ink})"]`)) };""", "gradient.html")
         low, high = map(float, found["legend"])
@@ -166,7 +153,7 @@ class Page(unittest.TestCase):
         self.assertGreater(min(found["inks"]), 0)
 
     def test_positions_are_drawn_with_their_cosines(self):
-        self.run_tool("explain --positions -o positions.html --max-length 12 -m m")
+        self.succeed("explain --positions -o positions.html --max-length 12 -m m")
         found = self.probe("""const [matrix, cosines] = document.querySelectorAll('canvas');
             const pixel = (x, y) => [...cosines.getContext('2d').getImageData(x, y, 1, 1).data];
             const box = matrix.getBoundingClientRect();
@@ -185,5 +172,4 @@ class Page(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BINARY = str(Path(sys.argv.pop(1)).resolve())
-    unittest.main(verbosity=2)
+    command_case.main()

@@ -6,29 +6,22 @@ transliterate words. The page is tested in explain_page_test.py.
 """
 
 import json
-import os
 import random
 import re
-import subprocess
-import sys
-import tempfile
-import unittest
-from pathlib import Path
 
-BINARY = ""  # from the command line
+import command_case
+from command_case import CommandCase
+
 SMALL = ("--dim-emb 32 --transformer-heads 1 --transformer-dim-ffn 64 --enc-depth 1 --dec-depth 1 "
          "--mini-batch-words 512 --learn-rate 0.01 --lr-warmup 30 --after 400u --cpu-threads 1 --quiet").split()
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 LATIN, GREEK = "abgdezhiklmnxoprstufqw", "αβγδεζηικλμνξοπρστυφχω"
 
 
-class Explaining(unittest.TestCase):
+class Explaining(CommandCase):
     @classmethod
     def setUpClass(cls):
         """A folder with text (s, t), a piece a letter, and a model of it (m)."""
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.folder = Path(temporary.name)
+        super().setUpClass()
         draw = random.Random(1)
         cls.lines = ["".join(draw.sample(LATIN, draw.randint(3, 8))) for _ in range(600)]
         cls.greek = [line.translate(str.maketrans(LATIN, GREEK)) for line in cls.lines]
@@ -36,18 +29,6 @@ class Explaining(unittest.TestCase):
         (cls.folder / "t").write_text("\n".join(cls.greek) + "\n", encoding="utf-8")
         cls.succeed("vocab train --input s t --model v --size 305")
         cls.succeed("train -t s t -v v v -m m", *SMALL)
-
-    @classmethod
-    def call(cls, command, *more, text=""):
-        return subprocess.run([BINARY, *command.split(), *more], cwd=cls.folder, timeout=240, check=False, input=text,
-                              encoding="utf-8", capture_output=True, env=ENVIRONMENT)
-
-    @classmethod
-    def succeed(cls, command, *more, text=""):
-        done = cls.call(command, *more, text=text)
-        if done.returncode:
-            raise AssertionError(f"{command}\n{done.stderr}")
-        return done.stdout
 
     def translate(self, lines, *options):
         return self.succeed("translate --quiet -m m", *options, text="".join(f"{l}\n" for l in lines)).splitlines()
@@ -250,5 +231,4 @@ class Explaining(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BINARY = str(Path(sys.argv.pop(1)).resolve())
-    unittest.main(verbosity=2)
+    command_case.main()

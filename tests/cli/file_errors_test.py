@@ -5,10 +5,8 @@
 """
 
 import gzip
-import os
-import sys
-import unittest
 
+import command_case
 from errors_case import TRAIN, ErrorsCase, rows
 
 # message of the table: command line, run in the folder that `setUpClass` fills
@@ -143,5 +141,4 @@ class FileErrors(ErrorsCase):
 
 
 if __name__ == "__main__":
-    ErrorsCase.BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

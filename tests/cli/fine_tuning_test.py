@@ -6,13 +6,10 @@ a reset optimizer.
 """
 
 import json
-import os
 import re
 import struct
-import sys
-import unittest
 
-import end_to_end_test
+import command_case
 from end_to_end_test import SMALL, InFolder
 
 TRAIN = ["train", "-t", "s", "t", *SMALL, "--cpu-threads", "1", "--quiet"]
@@ -161,5 +158,4 @@ class FineTuning(InFolder):
 
 
 if __name__ == "__main__":
-    end_to_end_test.BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

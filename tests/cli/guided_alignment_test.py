@@ -5,17 +5,12 @@
 """
 
 import json
-import os
 import random
 import re
-import subprocess
-import sys
-import tempfile
-import unittest
-from pathlib import Path
 
-BINARY = ""  # from the command line
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+import command_case
+from command_case import CommandCase
+
 SMALL = ("--dim-emb 32 --transformer-heads 4 --transformer-dim-ffn 64 --enc-depth 1 --dec-depth 2 "
          "--mini-batch-words 512 --learn-rate 0.01 --lr-warmup 30 --transformer-dropout 0 --cpu-threads 1")
 TEXT = "-t s t -v letters.txt letters.txt --decoder-start zero"
@@ -27,12 +22,10 @@ def links_of(length):
     return " ".join(f"{length - 1 - t}-{t}" for t in range(length))
 
 
-class GuidedAlignment(unittest.TestCase):
+class GuidedAlignment(CommandCase):
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.folder = Path(temporary.name)
+        super().setUpClass()
         draw = random.Random(1)
         pairs = [draw.choices(LETTERS, k=draw.randint(2, 6)) for _ in range(1200)]
         for name, some in (("", pairs[:1100]), ("new.", pairs[1100:])):
@@ -47,19 +40,14 @@ class GuidedAlignment(unittest.TestCase):
         (cls.folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
     @classmethod
-    def run_command(cls, command, **more):
-        return subprocess.run([BINARY, *command.split()], cwd=cls.folder, timeout=240, check=False, text=True,
-                              capture_output=True, env=ENVIRONMENT, **more)
-
-    @classmethod
     def train(cls, model, more):
-        done = cls.run_command(f"train {TEXT} -m {model}.safetensors {SMALL} {more}")
+        done = cls.call(f"train {TEXT} -m {model}.safetensors {SMALL} {more}")
         if done.returncode:
             raise AssertionError(done.stderr)
         return done.stderr
 
     def refused(self, more):
-        done = self.run_command(f"train {TEXT} -m refused.safetensors "
+        done = self.call(f"train {TEXT} -m refused.safetensors "
                                 f"{SMALL} --after 1u {more}")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertFalse((self.folder / "refused.safetensors").exists())
@@ -70,7 +58,7 @@ class GuidedAlignment(unittest.TestCase):
 
     def test_recurrent_models_learn_them_too(self):
         for attention in ("bahdanau", "luong"):
-            done = self.run_command(f"train {TEXT} -m {attention}.safetensors --type s2s --rnn-attention {attention} "
+            done = self.call(f"train {TEXT} -m {attention}.safetensors --type s2s --rnn-attention {attention} "
                                     "--dim-emb 32 --dim-rnn 32 --dropout-rnn 0 --mini-batch-words 512 --learn-rate 0.02 "
                                     "--lr-warmup 30 --cpu-threads 1 --guided-alignment links --guided-alignment-weight 1 "
                                     "--after 300u")
@@ -78,7 +66,7 @@ class GuidedAlignment(unittest.TestCase):
             self.aligns_as_taught(attention)
 
     def aligns_as_taught(self, model):
-        done = self.run_command(f"score -m {model}.safetensors -t new.s new.t --alignment hard")
+        done = self.call(f"score -m {model}.safetensors -t new.s new.t --alignment hard")
         found = [set(line.split(" ||| ")[1].split()) for line in done.stdout.splitlines()]
         taught = [set(line.split()) for line in (self.folder / "new.links").read_text().splitlines()]
         self.assertEqual(len(found), len(taught))
@@ -92,14 +80,14 @@ class GuidedAlignment(unittest.TestCase):
         self.assertLess(costs[-1], costs[0] / 2)
 
     def test_the_model_says_which_head_it_is(self):
-        done = self.run_command("inspect m.safetensors --json")
+        done = self.call("inspect m.safetensors --json")
         self.assertEqual(json.loads(done.stdout)["config"]["alignment_heads"], 1)
 
     def test_another_layer_may_learn(self):
         log = self.train("first", "--guided-alignment links --transformer-guided-alignment-layer 1 --after 3u "
                                   "--disp-freq 1u")
         self.assertIn(" : Alignment ", log)
-        options = self.run_command("inspect first.safetensors --options").stdout
+        options = self.call("inspect first.safetensors --options").stdout
         self.assertIn("transformer-guided-alignment-layer: 1", options)
 
     def test_options_of_marian_are_read_as_they_are(self):
@@ -109,7 +97,7 @@ class GuidedAlignment(unittest.TestCase):
         self.assertNotIn(" : Alignment ", self.train("none", "--guided-alignment none --after 1u --disp-freq 1u"))
 
     def test_a_dry_run_reads_the_links(self):
-        done = self.run_command(f"train {TEXT} -m d.safetensors "
+        done = self.call(f"train {TEXT} -m d.safetensors "
                                 f"{SMALL} --after 1u --dry-run --guided-alignment new.links")
         self.assertEqual(done.returncode, 2)
         self.assertIn("new.links has 100 lines, s has 1,100", done.stderr)
@@ -133,7 +121,7 @@ class GuidedAlignment(unittest.TestCase):
                                      ("layer", "", "was trained with --guided-alignment\n  hint: give it again"),
                                      ("layer", "--dec-depth 3",
                                       "it was trained with --guided-alignment; --dec-depth is 2, here 3;")):
-            done = self.run_command(f"train {TEXT} -m {model}.safetensors {SMALL} --after 3u {more}")
+            done = self.call(f"train {TEXT} -m {model}.safetensors {SMALL} --after 3u {more}")
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
             self.assertNotIn("alignment_heads", done.stderr)
@@ -154,12 +142,11 @@ class GuidedAlignment(unittest.TestCase):
                               ("s2s --dim-rnn 8 --attention-local 2 --attention-local-center predictive",
                                "contradicts --attention-local-center predictive"),
                               ("s2s --dim-rnn 8 --rnn-attention none", "contradicts --rnn-attention none")):
-            done = self.run_command(f"train {TEXT} -m refused.safetensors --dim-emb 8 --type {kind} "
+            done = self.call(f"train {TEXT} -m refused.safetensors --dim-emb 8 --type {kind} "
                                     "--guided-alignment links --after 1u")
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
 
 
 if __name__ == "__main__":
-    BINARY = sys.argv.pop(1)
-    unittest.main()
+    command_case.main()

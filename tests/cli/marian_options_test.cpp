@@ -2,9 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "cli/average_options.h"
 #include "cli/commands.h"
 #include "cli/quantize_options.h"
@@ -15,6 +12,7 @@
 #include "tests/cli/marian_cases.h"
 #include "tests/cli/marian_training_cases.h"
 #include "tests/source_dir.h"
+#include "tests/temporary_folder.h"
 
 namespace dragoman {
 namespace {
@@ -74,13 +72,7 @@ TEST(MariansOptions, OfScoring) {
 
 class Files : public testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(folder); }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-
-  std::string file(const std::string& text) const {
-    std::ofstream(folder / "a.yml") << text;
-    return folder / "a.yml";
-  }
+  std::string file(const std::string& text) const { return folder.make("a.yml", text); }
 
   // The first option as a line of a file, what follows it on the command line.
   template <class Options>
@@ -107,9 +99,7 @@ class Files : public testing::Test {
     }
   }
 
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() /
-      fmt::format("dragoman_foreign_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+  const TemporaryFolder folder;
 };
 
 TEST_F(Files, OfMarianAreReadAsItsCommandLines) {
@@ -130,7 +120,7 @@ TEST_F(Files, OfADecoderNameWhatLiesBesideThem) {
                     "word-penalty: 0\nmini-batch: 1\nmaxi-batch: 1\nmaxi-batch-sort: src\nrelative-paths: true\n"
                     "input: stdin\n")},
         options);
-  EXPECT_THAT(options.models, testing::ElementsAre((folder / "model.npz").string(), "/else/where"));
+  EXPECT_THAT(options.models, testing::ElementsAre(folder / "model.npz", "/else/where"));
   EXPECT_EQ(options.input, "-");
   EXPECT_EQ(options.beam_size, 6);
 }
@@ -139,19 +129,19 @@ TEST_F(Files, OfAShortlistAreOnlyTheFirstWord) {
   TranslateCommandOptions options;
   parse(translate_table(), {"-c", file("model: m\nrelative-paths: true\nshortlist: [lex.s2t, 100, 75, 0.1]\n")},
         options);
-  EXPECT_EQ(options.shortlist, (folder / "lex.s2t").string());
+  EXPECT_EQ(options.shortlist, folder / "lex.s2t");
   EXPECT_EQ(options.shortlist_limits.best, 75);
 }
 
 TEST_F(Files, OfAValidationScriptLieBesideTheConfiguration) {
-  for (const char* name : {"validate.sh", "references"}) std::ofstream(folder / name) << "1\n";
+  for (const char* name : {"validate.sh", "references"}) folder.make(name, "1\n");
   const std::string config = file(
       "relative-paths: true\nvalid-sets: [s, t]\nvalid-metrics: translation\nvalid-script-path: validate.sh\n"
       "valid-script-args: [references, --lang, de]\n");
   TrainOptions options;
   parse(train_table(), split(std::string(train_line) + " -c " + config), options);
-  EXPECT_EQ(options.valid_script_path, (folder / "validate.sh").string());
-  EXPECT_THAT(options.valid_script_args, testing::ElementsAre((folder / "references").string(), "--lang", "de"));
+  EXPECT_EQ(options.valid_script_path, folder / "validate.sh");
+  EXPECT_THAT(options.valid_script_args, testing::ElementsAre(folder / "references", "--lang", "de"));
 }
 
 TEST_F(Files, MayHoldOptionsWhoseValuesAreNotPlain) {

@@ -6,13 +6,10 @@ advice; without them the commands run.
 """
 
 import json
-import os
 import re
 import shlex
-import sys
-import unittest
 
-import end_to_end_test
+import command_case
 from end_to_end_test import InFolder
 
 SIZES = "--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 --dec-depth 1 --cpu-threads 1"
@@ -199,5 +196,4 @@ class CommandLines(InFolder):
 
 
 if __name__ == "__main__":
-    end_to_end_test.BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

@@ -7,14 +7,12 @@ provokes it, and vice versa.
 
 import fcntl
 import json
-import os
 import shutil
 import struct
-import sys
-import unittest
 import zipfile
 from pathlib import Path
 
+import command_case
 from errors_case import TRAIN, ErrorsCase, rows
 from quantize_test import edited, spoil
 
@@ -255,5 +253,4 @@ class ModelErrors(ErrorsCase):
 
 
 if __name__ == "__main__":
-    ErrorsCase.BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

@@ -5,10 +5,8 @@ and vice versa.
     option_errors_test.py BINARY
 """
 
-import os
-import sys
-import unittest
 
+import command_case
 from errors_case import SMALL, TRAIN, ErrorsCase, rows
 
 RNN = "train -t s t -v v v -m new --type s2s --dim-emb 8 --dim-rnn 8 --cpu-threads 1 --after 1u"
@@ -319,5 +317,4 @@ class OptionErrors(ErrorsCase):
 
 
 if __name__ == "__main__":
-    ErrorsCase.BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

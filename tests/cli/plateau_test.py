@@ -5,12 +5,9 @@
 """
 
 import json
-import os
 import re
-import sys
-import unittest
 
-import end_to_end_test
+import command_case
 from end_to_end_test import SMALL, InFolder
 
 RUN = [*"train -t s t --valid-sets s t -v v v --valid-freq 5u --cpu-threads 1".split(), *SMALL]
@@ -91,5 +88,4 @@ class Plateau(InFolder):
 
 
 if __name__ == "__main__":
-    end_to_end_test.BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

@@ -6,13 +6,11 @@
 
 import json
 import math
-import os
 import re
 import struct
-import sys
-import unittest
 
-import end_to_end_test
+import command_case
+from end_to_end_test import SMALL, InFolder
 
 
 def edited(model, changes):
@@ -48,7 +46,7 @@ def break_one(name, values, _):
         values[3] = math.nan
 
 
-class Quantize(end_to_end_test.InFolder):
+class Quantize(InFolder):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -127,7 +125,7 @@ class Quantize(end_to_end_test.InFolder):
         self.assertEqual(self.numbers(*"score -m back.safetensors -t s t --summary".split()), [mean["q"]])
 
     def test_training_does_not_go_on_from_it(self):
-        done = self.call(*"train -t s t -v v v -m q.safetensors --after 200u".split(), *end_to_end_test.SMALL)
+        done = self.call(*"train -t s t -v v v -m q.safetensors --after 200u".split(), *SMALL)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("q.safetensors exists, but not its training state q.state.safetensors", done.stderr)
 
@@ -157,5 +155,4 @@ class Quantize(end_to_end_test.InFolder):
 
 
 if __name__ == "__main__":
-    end_to_end_test.BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

@@ -11,12 +11,10 @@ import re
 import signal
 import struct
 import subprocess
-import sys
 import time
-import unittest
 from pathlib import Path
 
-import end_to_end_test
+import command_case
 from end_to_end_test import SMALL, InFolder
 
 RUN = "train -t s t --valid-sets s t -v v v --valid-freq 20u --valid-metrics cross-entropy chrf".split()
@@ -243,7 +241,7 @@ class Reports(Logged):
 
     def test_plot_reads_stdin_once_and_draws_what_can_be_seen(self):
         self.assertIn("only one of --logs can be '-' (stdin), found 2", self.call("plot", "-", "-").stderr)
-        done = subprocess.run([end_to_end_test.BINARY, "plot", "-"], input="{}\n", encoding="utf-8", check=False,
+        done = subprocess.run([self.BINARY, "plot", "-"], input="{}\n", encoding="utf-8", check=False,
                               capture_output=True)
         self.assertIn("stdin has no report", done.stderr)
         numbers = {"target_tokens": 1, "learning_rate": None, "words_per_second": None, "gradient_norm": None}
@@ -274,7 +272,7 @@ class Reports(Logged):
         run = [*RUN, *"--valid-freq 0 --cpu-threads 1 -m peak.safetensors --after 100u".split(), *SMALL]
         page = self.succeed(*run, "--dry-run")
         [planned] = re.findall(r"memory of the process +about (\d+) MiB", page)
-        process = subprocess.Popen([end_to_end_test.BINARY, *run, "--quiet"], cwd=self.folder)
+        process = subprocess.Popen([self.BINARY, *run, "--quiet"], cwd=self.folder)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         self.assertEqual(process.returncode, 0)
@@ -299,7 +297,7 @@ class Signals(InFolder):
         # A file: a pipe without a reader would fill up, and the run would block forever.
         log = (self.folder / f"{model}.log").open("w")
         self.addCleanup(log.close)
-        run = subprocess.Popen([end_to_end_test.BINARY, *RUN, "-m", f"{model}.safetensors", "--valid-freq", "0",
+        run = subprocess.Popen([self.BINARY, *RUN, "-m", f"{model}.safetensors", "--valid-freq", "0",
                                 "--save-freq", "0", "--log-json", str(path), *SMALL, "--cpu-threads", "1"],
                                cwd=self.folder, stderr=log)
         self.addCleanup(run.wait)
@@ -336,7 +334,7 @@ class Signals(InFolder):
         process, terminal = pty.fork()
         if process == 0:
             os.chdir(self.folder)
-            os.execv(end_to_end_test.BINARY, [end_to_end_test.BINARY, *RUN, "-m", "hung.safetensors", "--save-freq", "0",
+            os.execv(self.BINARY, [self.BINARY, *RUN, "-m", "hung.safetensors", "--save-freq", "0",
                                               "--valid-freq", "0", "--log-json", "hung.jsonl", *SMALL, "--cpu-threads", "1"])
         said = b""
         while b"Cost" not in said:
@@ -369,7 +367,7 @@ class Signals(InFolder):
         self.assertEqual(self.call(*options, "-m", "straight.safetensors").returncode, 0)
         wait, kills = 0.02, 0
         while True:
-            run = subprocess.Popen([end_to_end_test.BINARY, *options, "-m", "broken.safetensors", "--quiet"],
+            run = subprocess.Popen([self.BINARY, *options, "-m", "broken.safetensors", "--quiet"],
                                    cwd=self.folder)
             try:
                 self.assertEqual(run.wait(wait), 0)
@@ -386,5 +384,4 @@ class Signals(InFolder):
 
 
 if __name__ == "__main__":
-    end_to_end_test.BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

@@ -9,7 +9,7 @@
 #include "base/line_reader.h"
 #include "cli/commands.h"
 #include "cli/score_options.h"
-#include "options/overwriting.h"
+#include "options/table_files.h"
 #include "score/scorer.h"
 #include "tests/engine.h"
 #include "tests/read_lines.h"
@@ -128,7 +128,7 @@ TEST_F(ScoreCommand, NamesTheFilesThatDoNotPair) {
 
 TEST_F(ScoreCommand, RefusesToOverwriteItsText) {
   options.output = options.train_sets[1];
-  EXPECT_THROW(refuse_overwriting(files_of(options)), Error);
+  EXPECT_THROW(refuse_overwriting(files_of(score_table(), options)), Error);
 }
 
 TEST_F(ScoreCommand, GivesTheScoreOfEachPiece) {

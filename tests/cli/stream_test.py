@@ -10,13 +10,11 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
-import unittest
 from pathlib import Path
 
-import end_to_end_test
+import command_case
 from end_to_end_test import SMALL, InFolder
 
 RUN = ["train", *"-v v v --cpu-threads 1".split(), *SMALL]
@@ -104,7 +102,7 @@ class Stream(InFolder):
 
     def stopped(self, name, *options, begun="Ep. "):
         """What a run says that is stopped while it waits for text."""
-        run = subprocess.Popen([end_to_end_test.BINARY, *RUN, *"-t - --tsv --stream 60 --disp-freq 1u -m".split(), name,
+        run = subprocess.Popen([self.BINARY, *RUN, *"-t - --tsv --stream 60 --disp-freq 1u -m".split(), name,
                                 *options], cwd=self.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
                                encoding="utf-8", env=os.environ | {"OMP_NUM_THREADS": "1"})
         with run:
@@ -176,5 +174,4 @@ class Stream(InFolder):
 
 
 if __name__ == "__main__":
-    end_to_end_test.BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

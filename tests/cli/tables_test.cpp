@@ -24,6 +24,7 @@
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
 #include "engine/model_files.h"
+#include "options/table_files.h"
 #include "options/train_table.h"
 
 namespace dragoman {
@@ -161,17 +162,39 @@ bool names_files(const Option& row) {
   return false;
 }
 
+bool names(const CommandFiles& files, const Option& row, const std::string& path) {
+  for (const auto& named : {files.read, files.written})
+    for (const auto& [what, paths] : named)
+      if (what == fmt::format("--{}", row.name) && std::ranges::count(paths, path) > 0) return true;
+  return false;
+}
+
 TYPED_TEST(EveryTable, HasItsFilesComparedBeforeOneIsWritten) {
   for (Option& row : this->rows) {
     if (!names_files(row)) continue;
     row.set({"this-one"});
-    const CommandFiles files = files_of(this->options);
-    bool known = false;
-    for (const auto& named : {files.read, files.written})
-      for (const auto& [what, paths] : named)
-        known |= what == fmt::format("--{}", row.name) && std::ranges::count(paths, "this-one") > 0;
-    EXPECT_TRUE(known) << "files_of() lacks --" << row.name;
+    EXPECT_TRUE(names(files_of(this->table, this->options), row, "this-one")) << "files_of() lacks --" << row.name;
   }
+}
+
+// Programs call the functions that make a model from others without a table.
+template <class Options, class OfLibrary>
+void expect_same_files(const Table<Options>& table) {
+  Options options;
+  for (Option& row : bind_flags(table.flags, options)) {
+    if (!row.takes_files() || row.name == "verify") continue;  // the command alone verifies
+    row.set({"this-one"});
+    const CommandFiles files = files_of(static_cast<const OfLibrary&>(options)), same = files_of(table, options);
+    EXPECT_TRUE(names(files, row, "this-one")) << "files_of() lacks --" << row.name;
+    for (const auto& [what, paths] : same.written)
+      EXPECT_EQ(std::ranges::count(files.written, what, &NamedFiles::what), 1) << what;
+  }
+}
+
+TEST(ModelFiles, AreThoseOfTheCommands) {
+  expect_same_files<AverageCommandOptions, AverageOptions>(average_table());
+  expect_same_files<ConvertCommandOptions, ConvertOptions>(convert_table());
+  expect_same_files<QuantizeCommandOptions, QuantizeOptions>(quantize_table());
 }
 
 // make_command() takes these options from the base structs.

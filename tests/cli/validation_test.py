@@ -11,10 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 from pathlib import Path
 
-import end_to_end_test
+import command_case
 from end_to_end_test import SMALL, InFolder
 
 RUN = ["train", "-t", "s", "t", "--valid-sets", "s", "t", "-v", "v", "v", "--valid-freq", "20u", "--after", "40u",
@@ -97,7 +96,7 @@ class Script(InFolder):
             (self.folder / file).unlink(missing_ok=True)
         (self.folder / "waits.sh").write_text("echo $$ > begun; while ! test -e go; do sleep 0.05; done; echo 7\n",
                                               encoding="utf-8")
-        run = subprocess.Popen([end_to_end_test.BINARY, *RUN, "-m", model, "--valid-metrics", "translation",
+        run = subprocess.Popen([self.BINARY, *RUN, "-m", model, "--valid-metrics", "translation",
                                 "--valid-script-path", "sh waits.sh"], cwd=self.folder, start_new_session=True,
                                stderr=subprocess.PIPE, text=True)
         while not ((self.folder / "begun").exists() and (self.folder / "begun").read_text().endswith("\n")):
@@ -138,5 +137,4 @@ class Script(InFolder):
 
 
 if __name__ == "__main__":
-    end_to_end_test.BINARY = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    command_case.main()

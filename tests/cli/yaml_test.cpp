@@ -1,15 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/translate_options.h"
 #include "options/train_table.h"
+#include "tests/temporary_folder.h"
 
 namespace dragoman {
 namespace {
@@ -19,13 +17,7 @@ using testing::UnorderedElementsAre;
 
 class Yaml : public testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(folder); }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-
-  std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(folder / name) << text;
-    return folder / name;
-  }
+  std::string file(const std::string& name, const std::string& text) const { return folder.make(name, text); }
 
   // The error for a file with this text, without the folder in its path.
   std::string error_of(const std::string& text) const {
@@ -39,9 +31,7 @@ class Yaml : public testing::Test {
     return "no error";
   }
 
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() /
-      fmt::format("dragoman_yaml_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+  const TemporaryFolder folder;
 };
 
 TEST_F(Yaml, LaterFilesWinAndTheCommandLineWinsOverAll) {

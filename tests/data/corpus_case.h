@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "data/corpus.h"
-#include "tests/data/text_files.h"
+#include "tests/temporary_folder.h"
 #include "vocab/training.h"
 
 namespace dragoman {
@@ -11,16 +11,16 @@ namespace dragoman {
 class CorpusTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    const TextFiles files;
+    const TemporaryFolder files;
     std::string text;
     for (int i = 0; i < 200; ++i)
       text += fmt::format("the {} small houses stand near the old river\na house {}\n", i, i);
-    train_vocabulary({.inputs = {files.write("text", text)}, .model = files.path("model"), .size = 320});
-    vocabulary = std::make_unique<Vocabulary>(Vocabulary::load(files.path("model")));
+    train_vocabulary({.inputs = {files.make("text", text)}, .model = files / "model", .size = 320});
+    vocabulary = std::make_unique<Vocabulary>(Vocabulary::load(files / "model"));
   }
 
   CorpusFiles pair(const std::string& source, const std::string& target) const {
-    return {.texts = {{{files.write("source", source), files.write("target", target)}}},
+    return {.texts = {{{files.make("source", source), files.make("target", target)}}},
             .vocabularies = {*vocabulary, *vocabulary},
             .given_pieces = true};
   }
@@ -56,7 +56,7 @@ class CorpusTest : public testing::Test {
     return ids;
   }
 
-  TextFiles files;
+  TemporaryFolder files;
   static inline std::unique_ptr<Vocabulary> vocabulary;
 };
 

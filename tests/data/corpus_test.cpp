@@ -125,7 +125,7 @@ TEST_F(CorpusTest, FingerprintChangesWithTextAndOptionsOnly) {
   EXPECT_NE(read_corpus(pair("a\nb\n", "c\ne\n"))->fingerprint, first);
   EXPECT_NE(read_corpus(pair("c\nd\n", "a\nb\n"))->fingerprint, first);
   CorpusFiles elsewhere = pair("a\nb\n", "c\nd\n");
-  elsewhere.texts = {{{files.write("x", "a\nb\n"), files.write("y", "c\nd\n")}}};
+  elsewhere.texts = {{{files.make("x", "a\nb\n"), files.make("y", "c\nd\n")}}};
   EXPECT_EQ(read_corpus(elsewhere)->fingerprint, first);
 }
 
@@ -142,9 +142,9 @@ TEST_F(CorpusTest, OfSeveralTextsIsThatOfTheTextsPutTogether) {
   whole.given_pieces = false;
   whole.alphas = {0.5, 0.5};
   CorpusFiles two = whole, tsv = whole;
-  two.texts = {{{files.write("s0", source[0]), files.write("t0", target[0])}},
-               {{files.write("s1", source[1]), files.write("t1", target[1])}}};
-  tsv.texts = text_pairs("train-sets", {files.write("0.tsv", columns[0]), files.write("1.tsv", columns[1])}, true);
+  two.texts = {{{files.make("s0", source[0]), files.make("t0", target[0])}},
+               {{files.make("s1", source[1]), files.make("t1", target[1])}}};
+  tsv.texts = text_pairs("train-sets", {files.make("0.tsv", columns[0]), files.make("1.tsv", columns[1])}, true);
   const auto expected = read_corpus(whole);
   for (const auto& files : {two, tsv}) {
     const auto corpus = read_corpus(files);
@@ -162,9 +162,9 @@ TEST_F(CorpusTest, IsTheSameInAFileAsInMemory) {
     if (!sampled) text.alphas = {0, 0};
     std::string weights;
     for (int i = 0; i < 2500; ++i) weights += fmt::format("{}\n", i % 3);
-    add_notes(text.texts, {files.write("w", weights)}, {});
+    add_notes(text.texts, {files.make("w", weights)}, {});
     const auto in_memory = read_corpus(text, 1);
-    text.tempdir = files.path("temporary");
+    text.tempdir = files / "temporary";
     std::filesystem::create_directory(text.tempdir);
     for (const int64_t ram : {60'000, 200'000}) {
       text.ram = ram;
@@ -188,7 +188,7 @@ TEST_F(CorpusTest, IsTheSameInAFileAsInMemory) {
 
 TEST_F(CorpusTest, SaysThatTheMemoryOrTheDiskIsTooSmall) {
   CorpusFiles text = sampled_pair(1);
-  text.tempdir = files.path(".");
+  text.tempdir = files / ".";
   text.ram = 30'000;
   EXPECT_THAT([&] { read_corpus(text); },
               ThrowsMessage<Error>(
@@ -197,17 +197,17 @@ TEST_F(CorpusTest, SaysThatTheMemoryOrTheDiskIsTooSmall) {
   EXPECT_THAT([&] { read_corpus(text); },
               ThrowsMessage<Error>(AllOf(HasSubstr("--tempdir /proc has 0.0 KiB free"),
                                          testing::ContainsRegex("needs about [0-9.]+ KiB"))));
-  text.tempdir = files.path("nowhere");
+  text.tempdir = files / "nowhere";
   EXPECT_THAT([&] { read_corpus(text); },
               ThrowsMessage<Error>(HasSubstr(text.tempdir + ": cannot create a temporary file there")));
 }
 
 TEST_F(CorpusTest, HasAPairWhoseWeightIsAbove0) {
   CorpusFiles text = pair("a\n\nb\n", "a\nb\nc\n");
-  add_notes(text.texts, {files.write("w", "0\n7\n0\n")}, {});
+  add_notes(text.texts, {files.make("w", "0\n7\n0\n")}, {});
   EXPECT_THAT([&] { read_corpus(text); }, ThrowsMessage<Error>(HasSubstr("the weights of all pairs are 0")))
       << "the second one has an empty side";
-  files.write("w", "0\n7\n1\n");
+  files.make("w", "0\n7\n1\n");
   EXPECT_EQ(read_corpus(text)->size(), 2);
 }
 
@@ -215,19 +215,19 @@ TEST_F(CorpusTest, KeepsTheWeightsOfThePairsThatStay) {
   CorpusFiles text = pair("a\n\nb\n", "a\nb\nc\n");
   const uint64_t plain = read_corpus(text)->fingerprint;
   EXPECT_FALSE(read_corpus(text)->pairs.weighted());
-  add_notes(text.texts, {files.write("w", "0.5\n7\n2\n")}, {});
+  add_notes(text.texts, {files.make("w", "0.5\n7\n2\n")}, {});
   const auto corpus = read_corpus(text);
   EXPECT_EQ(corpus->pairs[0].weight, 0.5f);
   EXPECT_EQ(corpus->pairs[1].weight, 2);
   EXPECT_NE(corpus->fingerprint, plain);
-  files.write("w", "0.5\n7\n3\n");
+  files.make("w", "0.5\n7\n3\n");
   EXPECT_NE(read_corpus(text)->fingerprint, corpus->fingerprint);
 }
 
 TEST_F(CorpusTest, ListsWhereEachTextEndsInPairs) {
   CorpusFiles text = pair("a\n\nb\n", "a\nb\nc\n");
-  text.texts.push_back({{files.write("s1", "\n"), files.write("t1", "a\n")}});
-  text.texts.push_back({{files.write("s2", "c\nd\n"), files.write("t2", "c\nd\n")}});
+  text.texts.push_back({{files.make("s1", "\n"), files.make("t1", "a\n")}});
+  text.texts.push_back({{files.make("s2", "c\nd\n"), files.make("t2", "c\nd\n")}});
   EXPECT_THAT(read_corpus(text)->ends, ElementsAre(2, 2, 4));
 }
 

@@ -18,8 +18,8 @@ using testing::ThrowsMessage;
 using Links = std::vector<TokenLink>;
 
 LinkLine parsed(const std::string& line) {
-  const TextFiles files;
-  LineReader reader(files.write("links", "\n" + line + "\n"));
+  const TemporaryFolder files;
+  LineReader reader(files.make("links", "\n" + line + "\n"));
   std::string read;
   for (int i = 0; i < 2; ++i) reader.next(read);
   LinkLine links = parse_links(read, reader);
@@ -119,7 +119,7 @@ class LinkedCorpus : public CorpusTest {
  protected:
   CorpusFiles linked(const std::string& links) const {
     CorpusFiles corpus = pair("a b\n\nc d e\n", "v\nw\nx y\n");
-    corpus.texts[0].links = {.path = files.write("links", links)};
+    corpus.texts[0].links = {.path = files.make("links", links)};
     corpus.links_weight = 0.5;
     return corpus;
   }
@@ -159,11 +159,10 @@ TEST_F(LinkedCorpus, NeedsALineOfLinksForEachPair) {
     }
     return "";
   };
-  EXPECT_THAT(message("1-0\n\n"),
-              AllOf(HasSubstr(files.path("links") + " has 2 lines, " + files.path("source") + " has 3"),
-                    HasSubstr("--guided-alignment needs a line of links for each")));
+  EXPECT_THAT(message("1-0\n\n"), AllOf(HasSubstr(files / "links" + " has 2 lines, " + files / "source" + " has 3"),
+                                        HasSubstr("--guided-alignment needs a line of links for each")));
   EXPECT_THAT(message("1-0\n\n\n\n"), HasSubstr("has 4 lines"));
-  EXPECT_THAT(message("1-0\n\n4-0\n"), HasSubstr(files.path("links") + ", line 3: the link 4-0 is beyond the pair"));
+  EXPECT_THAT(message("1-0\n\n4-0\n"), HasSubstr(files / "links" + ", line 3: the link 4-0 is beyond the pair"));
   EXPECT_THAT(
       [&] {
         auto texts = linked("").texts;

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "tests/data/text_files.h"
+#include "tests/temporary_folder.h"
 
 namespace dragoman {
 namespace {
@@ -14,22 +14,22 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 TEST(LinePairs, AreTheLinesOfBothFilesInOrder) {
-  TextFiles files;
-  const LinePairs pairs = read_line_pairs({{files.write("a", "one\n\nthree"), files.write("b", "eins\nzwei\ndrei\n")}});
+  TemporaryFolder files;
+  const LinePairs pairs = read_line_pairs({{files.make("a", "one\n\nthree"), files.make("b", "eins\nzwei\ndrei\n")}});
   EXPECT_THAT(pairs.source, ElementsAre("one", "", "three"));
   EXPECT_THAT(pairs.target, ElementsAre("eins", "zwei", "drei"));
 }
 
 TEST(LinePairs, CanBeOnlyTheFirstOnes) {
-  TextFiles files;
-  const LinePairs pairs = read_line_pairs({{files.write("a", "1\n2\n3\n4\n"), files.write("b", "1\n2\n3\n")}}, 2);
+  TemporaryFolder files;
+  const LinePairs pairs = read_line_pairs({{files.make("a", "1\n2\n3\n4\n"), files.make("b", "1\n2\n3\n")}}, 2);
   EXPECT_THAT(pairs.source, ElementsAre("1", "2"));
   EXPECT_THAT(pairs.target, ElementsAre("1", "2"));
 }
 
 TEST(LinePairs, OfFilesWithDifferentNumbersOfLinesNameBothAndTheirCounts) {
-  TextFiles files;
-  const std::string a = files.write("a", "1\n2\n3\n"), b = files.write("b", "1\n2\n");
+  TemporaryFolder files;
+  const std::string a = files.make("a", "1\n2\n3\n"), b = files.make("b", "1\n2\n");
   EXPECT_THAT([&] { read_line_pairs({{a, b}}); }, ThrowsMessage<Error>(HasSubstr(a + " has 3 lines, " + b + " has 2")));
 }
 

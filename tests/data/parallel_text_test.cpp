@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "tests/data/open_pipe.h"
-#include "tests/data/text_files.h"
+#include "tests/temporary_folder.h"
 
 namespace dragoman {
 namespace {
@@ -61,10 +61,10 @@ TEST(TextPairs, OfAnOddNumberOfFilesOrOfNoneAreAnError) {
 }
 
 TEST(ParallelReader, ReadsOneCorpusAfterTheOther) {
-  const TextFiles files;
-  ParallelReader reader({{{files.write("a", "1\n2\n"), files.write("b", "eins\nzwei\n")}},
-                         {{files.write("c", ""), files.write("d", "")}},
-                         {{files.write("e", "3\teins zwei\n\t\n"), files.path("e")}, true}});
+  const TemporaryFolder files;
+  ParallelReader reader({{{files.make("a", "1\n2\n"), files.make("b", "eins\nzwei\n")}},
+                         {{files.make("c", ""), files.make("d", "")}},
+                         {{files.make("e", "3\teins zwei\n\t\n"), files / "e"}, true}});
   EXPECT_THAT(read_all(reader),
               ElementsAre(Pair{"1", "eins"}, Pair{"2", "zwei"}, Pair{"3", "eins zwei"}, Pair{"", ""}));
   EXPECT_EQ(reader.lines(), 4);
@@ -73,8 +73,8 @@ TEST(ParallelReader, ReadsOneCorpusAfterTheOther) {
 }
 
 TEST(ParallelReader, ReportsHowMuchItHasRead) {
-  const TextFiles files;
-  const std::vector<TextPair> text = {{{files.write("a", "12345\n\n\n"), files.write("b", "\n\n\n")}}};
+  const TemporaryFolder files;
+  const std::vector<TextPair> text = {{{files.make("a", "12345\n\n\n"), files.make("b", "\n\n\n")}}};
   ParallelReader reader(text);
   Pair pair;
   EXPECT_EQ(reader.share(), 0);
@@ -83,29 +83,28 @@ TEST(ParallelReader, ReportsHowMuchItHasRead) {
 }
 
 TEST(ParallelReader, OfATsvNeedsOneTabALineAndSaysWhereThereIsNone) {
-  const TextFiles files;
+  const TemporaryFolder files;
   const auto tsv = [&](const std::string& text) {
-    return text_pairs("train-sets", {files.write("ok", "a\tb\n"), files.write("tsv", text)}, true);
+    return text_pairs("train-sets", {files.make("ok", "a\tb\n"), files.make("tsv", text)}, true);
   };
   EXPECT_EQ(message(tsv("a\tb\n\tb\na\t\n")), "");
   EXPECT_THAT(message(tsv("a\tb\nc d\n")),
-              AllOf(HasSubstr(files.path("tsv") + ", line 2: has no tab, expected one"), HasSubstr("without it")));
+              AllOf(HasSubstr(files / "tsv" + ", line 2: has no tab, expected one"), HasSubstr("without it")));
   EXPECT_THAT(message(tsv("a\tb\tc\n")),
-              AllOf(HasSubstr(files.path("tsv") + ", line 1: has 2 tabs, expected one"), HasSubstr("cut -f 1,2")));
+              AllOf(HasSubstr(files / "tsv" + ", line 1: has 2 tabs, expected one"), HasSubstr("cut -f 1,2")));
 }
 
 TEST(ParallelReader, NamesTheCorpusWhoseSidesDoNotPair) {
-  const TextFiles files;
-  const std::string a = files.write("a", "1\n"), b = files.write("b", "1\n2\n");
+  const TemporaryFolder files;
+  const std::string a = files.make("a", "1\n"), b = files.make("b", "1\n2\n");
   EXPECT_THAT(message({{{a, a}}, {{a, b}}}),
               AllOf(HasSubstr(a + " has 1 lines, " + b + " has 2"), HasSubstr("line 2 of " + b + " is the first")));
 }
 
 TEST(ParallelReader, ReadsTheWeightOfEachPair) {
-  const TextFiles files;
-  auto texts =
-      text_pairs("train-sets", {files.write("a", "1\n2\n"), files.path("a"), files.path("a"), files.path("a")}, false);
-  add_notes(texts, {files.write("w", "0.5\n3e-1\n"), files.write("v", "0\n2\r\n")}, {});
+  const TemporaryFolder files;
+  auto texts = text_pairs("train-sets", {files.make("a", "1\n2\n"), files / "a", files / "a", files / "a"}, false);
+  add_notes(texts, {files.make("w", "0.5\n3e-1\n"), files.make("v", "0\n2\r\n")}, {});
   ParallelReader reader(texts);
   Pair pair;
   for (const float expected : {0.5f, 0.3f, 0.0f, 2.0f}) {
@@ -116,19 +115,19 @@ TEST(ParallelReader, ReadsTheWeightOfEachPair) {
 }
 
 TEST(ParallelReader, NeedsAWeightForEachPairAndNothingElse) {
-  const TextFiles files;
+  const TemporaryFolder files;
   const auto weighted = [&](const std::string& weights) {
-    auto texts = text_pairs("train-sets", {files.write("a", "1\n2\n"), files.write("b", "1\n2\n")}, false);
-    add_notes(texts, {files.write("w", weights)}, {});
+    auto texts = text_pairs("train-sets", {files.make("a", "1\n2\n"), files.make("b", "1\n2\n")}, false);
+    add_notes(texts, {files.make("w", weights)}, {});
     return texts;
   };
   EXPECT_EQ(message(weighted("1\n1")), "");
-  EXPECT_THAT(message(weighted("1\n")), HasSubstr(files.path("w") + " has 1 lines, " + files.path("a") + " has 2"));
-  EXPECT_THAT(message(weighted("1\n1\n1\n")), HasSubstr(files.path("w") + " has 3 lines, " + files.path("a")));
+  EXPECT_THAT(message(weighted("1\n")), HasSubstr(files / "w" + " has 1 lines, " + files / "a" + " has 2"));
+  EXPECT_THAT(message(weighted("1\n1\n1\n")), HasSubstr(files / "w" + " has 3 lines, " + files / "a"));
   for (const std::string bad : {"", "x", "-1", "1 1", "nan", "inf", "1e99"})
-    EXPECT_THAT(message(weighted("1\n" + bad + "\n")),
-                HasSubstr(files.path("w") + ", line 2: '" + bad +
-                          "' is not a weight, expected 0 or a number from 1e-37 to 1e38"));
+    EXPECT_THAT(
+        message(weighted("1\n" + bad + "\n")),
+        HasSubstr(files / "w" + ", line 2: '" + bad + "' is not a weight, expected 0 or a number from 1e-37 to 1e38"));
   auto two = weighted("1\n1\n");
   EXPECT_THAT(
       [&] {
@@ -138,8 +137,8 @@ TEST(ParallelReader, NeedsAWeightForEachPairAndNothingElse) {
 }
 
 TEST(ParallelReader, ReadsWeightsAndLinksFromColumns) {
-  const TextFiles files;
-  const std::string text = files.write("a", "0-0 1-0\tx y\tz\t0.5\n\tu\tv\t2\n");
+  const TemporaryFolder files;
+  const std::string text = files.make("a", "0-0 1-0\tx y\tz\t0.5\n\tu\tv\t2\n");
   auto texts = text_pairs("train-sets", {text}, true);
   add_notes(texts, {"3"}, {"0"});
   ParallelReader reader(texts);
@@ -156,10 +155,10 @@ TEST(ParallelReader, ReadsWeightsAndLinksFromColumns) {
 }
 
 TEST(ParallelReader, NeedsTheColumnsThatOptionsName) {
-  const TextFiles files;
+  const TemporaryFolder files;
   const auto read = [&](const std::string& line, const std::vector<std::string>& weights,
                         const std::vector<std::string>& links) {
-    auto texts = text_pairs("train-sets", {files.write("a", "x\ty\t0-0\n" + line + "\n")}, true);
+    auto texts = text_pairs("train-sets", {files.make("a", "x\ty\t0-0\n" + line + "\n")}, true);
     try {
       add_notes(texts, weights, links);
     } catch (const Error& e) {
@@ -168,18 +167,18 @@ TEST(ParallelReader, NeedsTheColumnsThatOptionsName) {
     return message(texts);
   };
   EXPECT_EQ(read("x\ty\t0-0", {}, {"2"}), "");
-  EXPECT_THAT(read("x\ty", {}, {"2"}), HasSubstr(files.path("a") + ", line 2: has 1 tab, expected 2, between source, "
-                                                                   "target and the columns of other options"));
+  EXPECT_THAT(read("x\ty", {}, {"2"}), HasSubstr(files / "a" + ", line 2: has 1 tab, expected 2, between source, "
+                                                               "target and the columns of other options"));
   EXPECT_THAT(read("x\ty\t0-0\t1", {}, {"2"}), HasSubstr("line 2: has 3 tabs, expected 2"));
-  EXPECT_THAT(read("x\ty\tword", {}, {"2"}), HasSubstr(files.path("a") + ", line 2: 'word' is not a link"));
-  EXPECT_THAT(read("x\ty\tword", {"2"}, {}), HasSubstr(files.path("a") + ", line 1: '0-0' is not a weight"));
+  EXPECT_THAT(read("x\ty\tword", {}, {"2"}), HasSubstr(files / "a" + ", line 2: 'word' is not a link"));
+  EXPECT_THAT(read("x\ty\tword", {"2"}, {}), HasSubstr(files / "a" + ", line 1: '0-0' is not a weight"));
   EXPECT_THAT(read("x\ty\t0-0", {}, {"3"}), HasSubstr("--guided-alignment 3: with --tsv, a number is a column"));
   EXPECT_THAT(read("x\ty\t0-0", {"2"}, {"2"}), HasSubstr("are the same column"));
 }
 
 TEST(ParallelReader, WaitsForAPipeUntilItIsStopped) {
-  const TextFiles files;
-  OpenPipe pipe(files.path("pipe"), "a\tb\nc");  // half a line
+  const TemporaryFolder files;
+  OpenPipe pipe(files / "pipe", "a\tb\nc");  // half a line
   ParallelReader reader(text_pairs("train-sets", {pipe.path}, true));
   std::stop_source stop;
   Pair pair;
@@ -192,9 +191,9 @@ TEST(ParallelReader, WaitsForAPipeUntilItIsStopped) {
 }
 
 TEST(ParallelReader, WaitsForTheNextPipeToo) {
-  const TextFiles files;
-  OpenPipe pipe(files.path("pipe"), "");
-  ParallelReader reader(text_pairs("train-sets", {files.write("a", "a\tb\n"), pipe.path}, true));
+  const TemporaryFolder files;
+  OpenPipe pipe(files / "pipe", "");
+  ParallelReader reader(text_pairs("train-sets", {files.make("a", "a\tb\n"), pipe.path}, true));
   Pair pair;
   EXPECT_TRUE(reader.wait({}));
   EXPECT_TRUE(reader.next(pair));
@@ -208,16 +207,16 @@ TEST(ParallelReader, WaitsForTheNextPipeToo) {
 }
 
 TEST(ParallelReader, DoesNotCountWhatAPipeMayStillHave) {
-  const TextFiles files;
-  OpenPipe pipe(files.path("pipe"), "a\nb\n");
-  EXPECT_THAT(message(text_pairs("train-sets", {files.write("a", "1\n"), pipe.path}, false)),
-              HasSubstr(files.path("a") + " has 1 lines, " + pipe.path + " has at least 2, expected the same number"));
+  const TemporaryFolder files;
+  OpenPipe pipe(files / "pipe", "a\nb\n");
+  EXPECT_THAT(message(text_pairs("train-sets", {files.make("a", "1\n"), pipe.path}, false)),
+              HasSubstr(files / "a" + " has 1 lines, " + pipe.path + " has at least 2, expected the same number"));
 }
 
 TEST(ParallelReader, CountsInvalidLinesOfEachSideThroughAllCorpora) {
-  const TextFiles files;
-  ParallelReader reader({{{files.write("a", "1\n\xff\n"), files.write("b", "1\n2\n")}},
-                         {{files.write("c", "x\ty\nx\t\xff\n\xff\t\xff\n"), files.path("c")}, true}});
+  const TemporaryFolder files;
+  ParallelReader reader({{{files.make("a", "1\n\xff\n"), files.make("b", "1\n2\n")}},
+                         {{files.make("c", "x\ty\nx\t\xff\n\xff\t\xff\n"), files / "c"}, true}});
   read_all(reader);
   EXPECT_EQ(reader.invalid(0).lines, 2);
   EXPECT_EQ(reader.invalid(0).first, 2);

@@ -185,7 +185,7 @@ TEST_F(TextStreamBatches, FromAPositionAreThoseAfterReachingIt) {
 }
 
 TEST_F(TextStreamBatches, AreNotWaitedForInVain) {
-  OpenPipe pipe(files.path("pipe"), "a\t1\nb\t2\nc\t3\nd");
+  OpenPipe pipe(files / "pipe", "a\t1\nb\t2\nc\t3\nd");
   CorpusFiles text = pair("", "");
   text.texts = {{{pipe.path, pipe.path}, true}};
   text.stream = std::make_shared<TextStream>(TextStream{.part_lines = 3});

@@ -19,7 +19,7 @@ TEST_F(SharedCorpus, IsReadOnceForTheRanksOfAMachine) {
       CorpusFiles text = sampled_pair(1);
       if (!sampled) text.alphas = {0, 0};
       text.ram = ram;
-      text.tempdir = files.path(".");
+      text.tempdir = files / ".";
       const auto alone = read_corpus(text, 3);
       on_ranks(4, [&](Communicator& ranks) {
         const std::string machine = ranks.rank() % 2 ? "one" : "another";
@@ -75,7 +75,7 @@ TEST_F(SharedCorpus, IsNotWaitedForInVain) {
 // 2,500 sampled pairs take 34 KB, and 20 KB for the plans of each process.
 TEST_F(SharedCorpus, TakesTheMemoryOfTheMachine) {
   CorpusFiles text = sampled_pair(1);
-  text.tempdir = files.path(".");
+  text.tempdir = files / ".";
   text.ram = 60'000;  // enough for one process, which has one plan
   EXPECT_NO_THROW(read_corpus(text));
   on_ranks(3, [&](Communicator& ranks) {

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "tests/data/text_files.h"
+#include "tests/temporary_folder.h"
 #include "tests/threads.h"
 #include "vocab/training.h"
 
@@ -20,8 +20,8 @@ struct Texts {
   Texts() {
     std::string letters;
     for (int i = 0; i < 20; ++i) letters += "a b c d\n";
-    train_vocabulary({.inputs = {files.write("letters", letters)},
-                      .model = files.path("v"),
+    train_vocabulary({.inputs = {files.make("letters", letters)},
+                      .model = files / "v",
                       .size = 9,  // <unk> <s> </s> ▁ and the letters, and one that is merged
                       .normalization = "identity",
                       .byte_fallback = false});
@@ -29,10 +29,10 @@ struct Texts {
   CorpusSurvey survey(const std::string& source, const std::string& target, const SurveyOptions& options = {},
                       bool pieces = false, Corpus* kept = nullptr) {
     std::vector<Vocabulary> vocabularies;
-    if (pieces) vocabularies.assign(2, Vocabulary::load(files.path("v")));
-    return survey_corpus({{{files.write("s", source), files.write("t", target)}}}, vocabularies, options, kept);
+    if (pieces) vocabularies.assign(2, Vocabulary::load(files / "v"));
+    return survey_corpus({{{files.make("s", source), files.make("t", target)}}}, vocabularies, options, kept);
   }
-  TextFiles files;
+  TemporaryFolder files;
 };
 
 TEST(Survey, CountsWordsAndTheirHistogram) {
@@ -68,7 +68,7 @@ TEST(Survey, TakesThreeTimesTheCharactersForEvenAndCountsCharactersNotBytes) {
 TEST(Survey, CountsPiecesAndKeepsWhatTrainingWould) {
   Texts texts;
   Corpus kept;
-  kept.files.vocabularies.assign(2, Vocabulary::load(texts.files.path("v")));
+  kept.files.vocabularies.assign(2, Vocabulary::load(texts.files / "v"));
   const CorpusSurvey s = texts.survey("a\na a a a a a\n\nz\n", "b\nb\nb\nb\n", {.max_length = 5}, true, &kept);
   EXPECT_EQ(s.encoded, 3);
   EXPECT_THAT(s.too_long.lines, ElementsAre(2));
@@ -83,7 +83,7 @@ TEST(Survey, CountsPiecesAndKeepsWhatTrainingWould) {
 TEST(Survey, KeepsCroppedPairsIfTrainingWould) {
   Texts texts;
   Corpus kept;
-  kept.files.vocabularies.assign(2, Vocabulary::load(texts.files.path("v")));
+  kept.files.vocabularies.assign(2, Vocabulary::load(texts.files / "v"));
   const CorpusSurvey s = texts.survey("a\na a a a a a\n", "b\nb\n", {.max_length = 5, .crops = true}, true, &kept);
   EXPECT_THAT(s.too_long.lines, ElementsAre(2));
   ASSERT_EQ(kept.size(), 2);
@@ -97,7 +97,7 @@ TEST(Survey, OfASampleEncodesSoManyPairsAndTheSameOnesAgain) {
   std::vector<int32_t> lines[2];
   for (auto& chosen : lines) {
     Corpus kept;
-    kept.files.vocabularies.assign(2, Vocabulary::load(texts.files.path("v")));
+    kept.files.vocabularies.assign(2, Vocabulary::load(texts.files / "v"));
     EXPECT_EQ(texts.survey(source, target, {.sample = 100}, true, &kept).encoded, 100);
     for (int64_t i = 0; i < kept.size(); ++i) chosen.push_back(kept.pairs[i].line);
   }
@@ -105,7 +105,7 @@ TEST(Survey, OfASampleEncodesSoManyPairsAndTheSameOnesAgain) {
   EXPECT_TRUE(std::ranges::is_sorted(lines[0]));
   EXPECT_GT(lines[0].back(), 400);  // the chance of none in the last fifth is 0.8^100
   Corpus all;
-  all.files.vocabularies.assign(2, Vocabulary::load(texts.files.path("v")));
+  all.files.vocabularies.assign(2, Vocabulary::load(texts.files / "v"));
   EXPECT_EQ(texts.survey(source, target, {.sample = 0}, true, &all).encoded, 500);
   EXPECT_EQ(all.size(), 500);
 }
@@ -116,7 +116,7 @@ TEST(Survey, OfASampleCountsOnlyPairsThatAreNotEmpty) {
   std::string source(900, '\n'), target(900, '\n');
   for (int i = 0; i < 200; ++i) source += "a\n", target += "b\n";
   Corpus kept;
-  kept.files.vocabularies.assign(2, Vocabulary::load(texts.files.path("v")));
+  kept.files.vocabularies.assign(2, Vocabulary::load(texts.files / "v"));
   texts.survey(source, target, {.sample = 100}, true, &kept);
   int64_t late = 0;
   for (int64_t i = 0; i < kept.size(); ++i) late += kept.pairs[i].line >= 1000;

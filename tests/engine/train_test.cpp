@@ -21,7 +21,7 @@ using testing::ThrowsMessage;
 class TrainTest : public testing::Test {
  protected:
   NamedOptions options(const std::string& model, const std::string& after) const {
-    return {{"model", {toy.files.path(model)}},
+    return {{"model", {toy.files / model}},
             {"train-sets", toy.setup.data.train_sets},
             {"vocabs", toy.setup.data.vocabs},
             {"dim-emb", {"16"}},
@@ -76,7 +76,7 @@ TEST_F(TrainTest, StoppedByAnotherThreadAndResumedGivesTheFilesOfTheCommand) {
 
   for (const auto& name_in :
        {+[](const std::string& model) { return model; }, +[](const std::string& model) { return state_path(model); }})
-    EXPECT_TRUE(read_file(name_in(toy.files.path("program"))) == read_file(name_in(toy.files.path("command"))));
+    EXPECT_TRUE(read_file(name_in(toy.files / "program")) == read_file(name_in(toy.files / "command")));
 }
 
 TEST_F(TrainTest, ReportsEventsToItsObserverInOrder) {
@@ -92,7 +92,7 @@ TEST_F(TrainTest, EndsWithWhatItsObserverThrows) {
     if (now.updates == 1) throw Error("enough");
   };
   EXPECT_THAT([&] { train(engine, options("m", "2u"), give_up); }, ThrowsMessage<Error>("enough"));
-  EXPECT_FALSE(std::filesystem::exists(toy.files.path("m")));
+  EXPECT_FALSE(std::filesystem::exists(toy.files / "m"));
 }
 
 TEST_F(TrainTest, NamesAllThatIsWrongWithItsOptionsAsTheCommandDoes) {

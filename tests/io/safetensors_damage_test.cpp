@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "base/file.h"
 #include "io/safetensors.h"
 #include "tests/io/test_files.h"
 
@@ -31,7 +32,7 @@ struct DamagedSafetensors : InFolder {
     const auto data = std::as_bytes(std::span(bytes));
     write_safetensors(at("whole"), {{"w", DType::f32, {2, 1}, data}, {"v", DType::u8, {3}, data.first(3)}},
                       {{"config", "{\"dim\":512}"}});
-    return content_of(at("whole"));
+    return read_file(at("whole"));
   }
 };
 

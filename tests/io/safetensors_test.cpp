@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "tests/io/test_files.h"
 #include "tests/source_dir.h"
 
@@ -94,7 +95,7 @@ TEST_F(Safetensors, ReadsWhatItWrote) {
 
 TEST_F(Safetensors, WritesTheBytesThatTheFormatAsksFor) {
   write_safetensors(at("m"), {{"b", DType::u8, {3}, bytes_of(letters)}, {"a", DType::i64, {}, bytes_of(count)}}, {});
-  const std::string content = content_of(at("m"));
+  const std::string content = read_file(at("m"));
   std::string header = R"({"__metadata__":{"checksum":"################"},)"
                        R"("a":{"dtype":"I64","shape":[],"data_offsets":[0,8]},)"
                        R"("b":{"dtype":"U8","shape":[3],"data_offsets":[8,11]}})";
@@ -116,7 +117,7 @@ TEST_F(Safetensors, AlignsEveryTensorToItsType) {
 TEST_F(Safetensors, WritesTheSameBytesForTheSameContentInAnyOrder) {
   write_safetensors(at("forward"), tensors, {{"format", "dragoman"}});
   write_safetensors(at("backward"), {tensors.rbegin(), tensors.rend()}, {{"format", "dragoman"}});
-  EXPECT_EQ(content_of(at("forward")), content_of(at("backward")));
+  EXPECT_EQ(read_file(at("forward")), read_file(at("backward")));
 }
 
 TEST_F(Safetensors, HoldsNoTensorsIfThereAreNone) {

@@ -1,13 +1,12 @@
 #include <gmock/gmock.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/evaluate_options.h"
 #include "tests/engine.h"
+#include "tests/temporary_folder.h"
 
 // The subcommand as users run it: files in, a page on stdout.
 namespace dragoman {
@@ -19,17 +18,7 @@ using testing::HasSubstr;
 
 class Evaluate : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "evaluate-XXXXXX";
-    folder_ = mkdtemp(name.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string file(const std::string& name, std::string_view text) const {
-    const std::string path = folder_ + "/" + name;
-    write_atomically(path, [&](FileWriter& writer) { writer.write(text); });
-    return path;
-  }
+  std::string file(const std::string& name, std::string_view text) const { return folder_.make(name, text); }
 
   static std::string output_of(const EvaluateCommandOptions& options) {
     testing::internal::CaptureStdout();
@@ -43,7 +32,7 @@ class Evaluate : public testing::Test {
     return json::parse(output_of(all));
   }
 
-  std::string folder_;
+  const TemporaryFolder folder_;
 };
 
 constexpr auto hypothesis = "The cat sat on the mat.\nIt rained, all day.\n";

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "tests/data/text_files.h"
+#include "tests/temporary_folder.h"
 
 namespace dragoman {
 namespace {
@@ -40,9 +40,9 @@ TEST(ScalarsEvent, IsTheProtobufMessage) {
 }
 
 TEST(EventFile, MakesItsFolder) {
-  const TextFiles files;
-  const EventFile file(files.path("a/b"), 12);
-  const auto made = std::filesystem::directory_iterator(files.path("a/b"))->path().filename().string();
+  const TemporaryFolder files;
+  const EventFile file(files / "a/b", 12);
+  const auto made = std::filesystem::directory_iterator(files / "a/b")->path().filename().string();
   EXPECT_TRUE(made.starts_with("events.out.tfevents.0000000012.")) << made;
 }
 

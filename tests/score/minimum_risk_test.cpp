@@ -6,7 +6,7 @@
 #include "base/philox.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
-#include "tests/data/text_files.h"
+#include "tests/temporary_folder.h"
 
 namespace dragoman {
 namespace {
@@ -19,13 +19,13 @@ using Lines = std::vector<std::string>;
 class MinimumRisk : public testing::Test {
  protected:
   Lines chosen(const std::string& list, CorpusMetric u = CorpusMetric::chrf, const EvaluateOptions& options = {}) {
-    LineReader reader(files.write("list", list));
+    LineReader reader(files.make("list", list));
     Lines all;
     choose_by_minimum_risk(reader, options, u, [&](const std::string& text) { all.push_back(text); });
     return all;
   }
 
-  TextFiles files;
+  TemporaryFolder files;
 };
 
 double utility(CorpusMetric u, const std::string& text, std::string_view reference, const EvaluateOptions& options) {

@@ -4,7 +4,7 @@
 
 #include "backend/backend.h"
 #include "data/pairs.h"
-#include "tests/data/text_files.h"
+#include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 
 namespace dragoman {
@@ -14,8 +14,8 @@ using testing::HasSubstr;
 
 // Finite weights pass the check on load, but their products overflow.
 TEST(PairScorer, RefusesNaNAndNamesLineAndModel) {
-  const TextFiles files;
-  const std::string path = files.path("large.safetensors");
+  const TemporaryFolder files;
+  const std::string path = files / "large.safetensors";
   Arena arena;
   const auto model = toy_model(arena, 1);
   for (const auto& p : model->parameters().named())

@@ -45,7 +45,7 @@ TEST(BestCheckpoints, ArePlainModelsWhoseNamesSayMetricAndUpdate) {
               ElementsAre("model.best-chrf.safetensors", "model.best-cross-entropy-update4.safetensors",
                           "model.best-cross-entropy-update6.safetensors", "model.best-cross-entropy.safetensors",
                           "model.safetensors", "model.state.safetensors"));
-  EXPECT_TRUE(read_file(run.files.path("model.best-cross-entropy-update6.safetensors")) == run.model_bytes());
+  EXPECT_TRUE(read_file(run.files / "model.best-cross-entropy-update6.safetensors") == run.model_bytes());
 }
 
 TEST(BestCheckpoints, OfOneAreTheBestModelAlone) {
@@ -62,7 +62,7 @@ TEST(BestCheckpoints, GiveWayOnlyToBetterOnesAlsoInLaterCalls) {
   run.diverge();
   const Progress after = run.train_until(10);
   EXPECT_EQ(run.files_of().size(), 3u);
-  EXPECT_THAT(after.kept_updates.at("cross-entropy"), testing::IsSupersetOf(before.kept_updates.at("cross-entropy")));
+  EXPECT_THAT(after.kept.updates.at("cross-entropy"), testing::IsSupersetOf(before.kept.updates.at("cross-entropy")));
   run.setup.training.keep_best = 2;
   run.train_until(12);
   EXPECT_THAT(run.files_of(), ElementsAre(2, 4)) << "fewer are kept now";
@@ -71,7 +71,7 @@ TEST(BestCheckpoints, GiveWayOnlyToBetterOnesAlsoInLaterCalls) {
 TEST(BestCheckpoints, OfAnotherRunAreNamedAndLeftAlone) {
   BestRun run(2);
   for (const char* name : {"model.best-cross-entropy-update3.safetensors", "model.best-chrf-update2.safetensors"})
-    run.files.write(name, "of another run");
+    run.files.make(name, "of another run");
   run.train_until(6);
   EXPECT_THAT(run.files_of(), ElementsAre(3, 4, 6));
   EXPECT_THAT(run.files_of("chrf"), ElementsAre(2));
@@ -85,7 +85,7 @@ TEST(BestCheckpoints, ThatAreMissingLeaveTheirPlaceToOthers) {
   fs::remove(best_path(run.setup.training.model, "cross-entropy", 2));
   run.diverge();
   const Progress after = run.train_until(6);
-  EXPECT_THAT(after.kept_updates.at("cross-entropy"), ElementsAre(Key(4), Key(6)));
+  EXPECT_THAT(after.kept.updates.at("cross-entropy"), ElementsAre(Key(4), Key(6)));
   EXPECT_THAT(run.files_of(), ElementsAre(4, 6));
 }
 
@@ -106,7 +106,7 @@ TEST(BestCheckpoints, OfAnotherValidationTextAreForgottenButNotRemoved) {
   EXPECT_FALSE(before.empty());
   run.setup.training.valid_max_lines = 3;
   const Progress after = run.train_until(6);
-  EXPECT_THAT(after.kept_updates.at("chrf"), ElementsAre(Key(6)));
+  EXPECT_THAT(after.kept.updates.at("chrf"), ElementsAre(Key(6)));
   EXPECT_THAT(run.files_of("chrf"), testing::IsSupersetOf(before));
   EXPECT_THAT(run.log.text(), HasSubstr("not among the 2 best checkpoints of this run by chrf"));
 }
@@ -137,12 +137,12 @@ TEST(BestCheckpoints, StayInARollbackAndTheBetterOfTwoOfOneUpdateCounts) {
   double first = 0;
   run.log.listen([&](const std::string& line) {
     if (line.find("Up. 6 : Sen.") == std::string::npos || std::exchange(poisoned, true)) return;
-    first = trainer.progress().kept_updates.at("cross-entropy").at(5);
+    first = trainer.progress().kept.updates.at("cross-entropy").at(5);
     trainer.model().parameters().named().front().value.as<float>()[5 * 16] = std::numeric_limits<float>::quiet_NaN();
   });
   trainer.run();
   EXPECT_EQ(trainer.progress().rollbacks, 1);
-  const auto kept = trainer.progress().kept_updates.at("cross-entropy");
+  const auto kept = trainer.progress().kept.updates.at("cross-entropy");
   EXPECT_THAT(run.files_of(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10));
   EXPECT_EQ(kept.size(), 10u);
   EXPECT_EQ(kept.at(5), first) << "half the rate learns less in one update";

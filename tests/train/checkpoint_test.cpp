@@ -32,14 +32,14 @@ TEST(Checkpoint, BeginsWithTheFirstLossScaleWherePrecisionChanges) {
   std::optional<MovingAverage> none;
   Progress progress;
   const Ownership all(model->parameters().flat_elements());
-  const TextFiles files;
+  const TemporaryFolder files;
   const auto scale_after = [&](TrainingPrecision saved, double scale, TrainingPrecision resumed) {
     const auto run = [&](TrainingPrecision precision) {
       return RunState{model->parameters(), adam, none, progress, model->baseline(), all, "2 threads", precision};
     };
     progress.loss_scale = {scale, 0};
-    save_state(files.path("state"), run(saved), config, {});
-    load_state(files.path("state"), run(resumed), config, {});
+    save_state(files / "state", run(saved), config, {});
+    load_state(files / "state", run(resumed), config, {});
     return progress.loss_scale.value;
   };
   using enum TrainingPrecision;
@@ -59,7 +59,7 @@ TEST(Checkpoint, OnlyTheLastNumberedOnesStay) {
   EXPECT_THAT(run.files_made(),
               ElementsAre("model.safetensors", "model.state.safetensors", "model.update10.safetensors",
                           "model.update11.safetensors", "model.update8.safetensors"));
-  EXPECT_TRUE(read_file(run.files.path("model.update11.safetensors")) == run.model_bytes());
+  EXPECT_TRUE(read_file(run.files / "model.update11.safetensors") == run.model_bytes());
 }
 
 TEST(Checkpoint, NumberedOnesAreThoseOfARunThatNeverStopped) {
@@ -86,28 +86,27 @@ TEST(Checkpoint, NumberedOnesAreThoseOfARunThatNeverStopped) {
 
 // A run that begins anew must not lose its own to those of an older one that went further.
 TEST(Checkpoint, RemovesNoneBeyondTheUpdateOfTheRun) {
-  TextFiles files;
+  TemporaryFolder files;
   for (const char* name : {"m.update2.safetensors", "m.update8.safetensors", "m.update9.safetensors"})
-    files.write(name, "");
+    files.make(name, "");
   for (const int64_t update : {1, 2, 3})
-    save_numbered(files.path("m.safetensors"), update, 2,
-                  [&](const std::string& path) { FileDescriptor::to_write(path); });
-  EXPECT_FALSE(std::filesystem::exists(files.path("m.update1.safetensors")));
+    save_numbered(files / "m.safetensors", update, 2, [&](const std::string& path) { FileDescriptor::to_write(path); });
+  EXPECT_FALSE(std::filesystem::exists(files / "m.update1.safetensors"));
   for (const char* name :
        {"m.update2.safetensors", "m.update3.safetensors", "m.update8.safetensors", "m.update9.safetensors"})
-    EXPECT_TRUE(std::filesystem::exists(files.path(name))) << name;
+    EXPECT_TRUE(std::filesystem::exists(files / name)) << name;
 }
 
 TEST(Checkpoint, RemovesNothingThatOnlyLooksNumbered) {
-  TextFiles files;
+  TemporaryFolder files;
   for (const char* name : {"m.update1.safetensors", "m.update20.safetensors", "m.updateX.safetensors",
                            "m.update.safetensors", "m.update3.npz", "other.update1.safetensors"})
-    files.write(name, "");
-  save_numbered(files.path("m.safetensors"), 100, 2, [&](const std::string& path) { FileDescriptor::to_write(path); });
-  EXPECT_FALSE(std::filesystem::exists(files.path("m.update1.safetensors")));
+    files.make(name, "");
+  save_numbered(files / "m.safetensors", 100, 2, [&](const std::string& path) { FileDescriptor::to_write(path); });
+  EXPECT_FALSE(std::filesystem::exists(files / "m.update1.safetensors"));
   for (const char* name : {"m.update20.safetensors", "m.update100.safetensors", "m.updateX.safetensors",
                            "m.update.safetensors", "m.update3.npz", "other.update1.safetensors"})
-    EXPECT_TRUE(std::filesystem::exists(files.path(name))) << name;
+    EXPECT_TRUE(std::filesystem::exists(files / name)) << name;
 }
 
 TEST(Checkpoint, OfTheBestIsKeptForEachMetric) {
@@ -117,7 +116,7 @@ TEST(Checkpoint, OfTheBestIsKeptForEachMetric) {
   run.setup.training.keep_best = 1;
   run.train_until(5);
   EXPECT_THAT(run.files_made(), IsSupersetOf({"model.best-cross-entropy.safetensors", "model.best-chrf.safetensors"}));
-  EXPECT_TRUE(read_file(run.files.path("model.best-cross-entropy.safetensors")) == run.model_bytes());
+  EXPECT_TRUE(read_file(run.files / "model.best-cross-entropy.safetensors") == run.model_bytes());
 }
 
 TEST(Checkpoint, OfTheBestThatCouldNotBeWrittenGivesWayToTheNextBest) {
@@ -168,7 +167,7 @@ TEST(Checkpoint, StoresTheBatchesOfItsRun) {
   ToyRun run;
   run.train_until(1);
   EXPECT_EQ(batch_words_of(state_path(run.setup.training.model)), 60);
-  const std::string path = run.files.path("damaged.safetensors");
+  const std::string path = run.files / "damaged.safetensors";
   for (const char* words : {"many", "", "60 or so", "-60", "99999999999999999999"}) {
     write_safetensors(path, {}, {{"batch_words", words}});
     EXPECT_THAT(message_of([&] { batch_words_of(path); }), HasSubstr(fmt::format("its batch_words are '{}'", words)));

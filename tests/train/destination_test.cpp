@@ -170,11 +170,11 @@ TEST(FullDisk, CostsANumberedCheckpointRatherThanTheStateAndTheModel) {
   straight.train_until(6);
   run.setup.training.keep_last = 1;
   int64_t others = 0;
-  for (const auto& file : fs::directory_iterator(run.files.path("."))) others += int64_t(file.file_size());
+  for (const auto& file : fs::directory_iterator(run.files / ".")) others += int64_t(file.file_size());
   const auto model = int64_t(straight.model_bytes().size()), state = int64_t(straight.state_bytes().size());
   ASSERT_GT(state, model + model / 2);
   {
-    const SmallDisk disk(run.files.path("."), others + model + 2 * state + model / 2);
+    const SmallDisk disk(run.files / ".", others + model + 2 * state + model / 2);
     EXPECT_THAT(message_of([&] { run.train_until(6); }),
                 AllOf(HasSubstr("not all output of the run was written: --keep-last: "), HasSubstr("state")));
   }
@@ -199,7 +199,7 @@ TEST(FullDisk, CostsTheBestModelsRatherThanTheStateAndTheModel) {
     run.setup.training.keep_best = keep;
     const auto model = int64_t(straight.model_bytes().size()), state = int64_t(straight.state_bytes().size());
     {
-      SmallDisk disk(run.files.path("."), 0);
+      SmallDisk disk(run.files / ".", 0);
       disk.resize(SmallDisk::used() + model + 2 * state + model / 2);
       disk.tell_free_space();
       EXPECT_THAT(
@@ -216,13 +216,13 @@ TEST(FullDisk, CostsTheBestModelsRatherThanTheStateAndTheModel) {
 
 // A better one needs no more room than the file that it replaces.
 TEST(RequireSpaceBeside, CountsWhatIsReplaced) {
-  const TextFiles files;
-  const std::string model = files.path("m.safetensors"), best = files.path("m.best-bleu.safetensors");
+  const TemporaryFolder files;
+  const std::string model = files / "m.safetensors", best = files / "m.best-bleu.safetensors";
   const CheckpointSize size{.model = 100, .state = 300};
-  for (const auto& [path, bytes] : {std::pair(model, 100), {files.path("m.state.safetensors"), 300}, {best, 100}}) {
-    files.write(fs::path(path).filename().string(), std::string(size_t(bytes), 'x'));
+  for (const auto& [path, bytes] : {std::pair(model, 100), {files / "m.state.safetensors", 300}, {best, 100}}) {
+    files.make(fs::path(path).filename().string(), std::string(size_t(bytes), 'x'));
   }
-  SmallDisk disk(files.path("."), 0);
+  SmallDisk disk(files / ".", 0);
   disk.tell_free_space();
   disk.resize(SmallDisk::used() + 300);
   EXPECT_EQ(message_of([&] { require_space_beside(model, size, {best}); }), "");
@@ -253,11 +253,11 @@ TEST(NumberedCheckpoints, ThatCannotBeWrittenDoNotKeepTheStateFromBeingSaved) {
   ToyRun run;
   run.setup.training.save_freq = {2, Frequency::updates};
   run.setup.training.keep_last = 2;
-  fs::create_directories(run.files.path("model.update4.safetensors/inner"));
+  fs::create_directories(run.files / "model.update4.safetensors/inner");
   EXPECT_THAT(message_of([&] { run.train_until(4); }), HasSubstr("--keep-last: "));
   EXPECT_THAT(run.log.text(), AllOf(HasSubstr("(update 4)"), testing::Not(HasSubstr("not saved"))));
   EXPECT_EQ(run.train_until(5).updates, 5) << "a later one was written";
-  EXPECT_TRUE(fs::exists(run.files.path("model.update4.safetensors/inner")));
+  EXPECT_TRUE(fs::exists(run.files / "model.update4.safetensors/inner"));
 }
 
 // After a crash between the two files of a first checkpoint.
@@ -274,8 +274,8 @@ TEST(Resume, ResumesFromAStateThatIsAlone) {
 
 // A state of 30 MiB is replaced while the old one and the model still lie there.
 TEST(RequireSpace, IsThatOfASaveWhichReplacesTheFiles) {
-  const TextFiles files;
-  const std::string model = files.path("m.safetensors");
+  const TemporaryFolder files;
+  const std::string model = files / "m.safetensors";
   const CheckpointSize size{.model = 10 << 20, .state = 30 << 20};
   const auto need = [&](int64_t mebibytes) {
     EXPECT_NO_THROW(require_space(model, size, mebibytes << 20));
@@ -284,35 +284,35 @@ TEST(RequireSpace, IsThatOfASaveWhichReplacesTheFiles) {
                       HasSubstr(fmt::format("has {} MiB free", mebibytes - 1)), HasSubstr("hint: free")));
   };
   need(70);
-  files.write("m.state.safetensors", "");
-  fs::resize_file(files.path("m.state.safetensors"), 30 << 20);  // a first save was interrupted
+  files.make("m.state.safetensors", "");
+  fs::resize_file(files / "m.state.safetensors", 30 << 20);  // a first save was interrupted
   need(40);
-  files.write("m.safetensors", "");
+  files.make("m.safetensors", "");
   fs::resize_file(model, 10 << 20);
   need(30);
-  fs::resize_file(files.path("m.state.safetensors"), 300 << 20);  // another model, for --no-reload
+  fs::resize_file(files / "m.state.safetensors", 300 << 20);  // another model, for --no-reload
   need(30);
 }
 
 TEST(RequireSpace, KnowsTheLimitOnFileSizes) {
-  const TextFiles files;
+  const TemporaryFolder files;
   const auto message = [&](CheckpointSize size) {
     const SmallFiles limited(2 << 20);
-    return message_of([&] { require_space(files.path("m"), size, 1 << 30); });
+    return message_of([&] { require_space(files / "m", size, 1 << 30); });
   };
   EXPECT_EQ(message({.model = 1 << 20, .state = 2 << 20}), "");
   EXPECT_EQ(message({.model = 1 << 20, .state = 3 << 20}),
             fmt::format("--model {}: its largest file, of 3072 KiB, exceeds the limit on file sizes, 2048 KiB\n"
                         "hint: raise it: ulimit -f shows it",
-                        files.path("m")));
+                        files / "m"));
 }
 
 TEST(RequireWritable, NeedsAFolderToWriteTo) {
-  const TextFiles files;
-  EXPECT_THAT(message_of([&] { require_writable("model", files.path("nowhere/m")); }),
+  const TemporaryFolder files;
+  EXPECT_THAT(message_of([&] { require_writable("model", files / "nowhere/m"); }),
               AllOf(HasSubstr("there is no folder"), HasSubstr("hint: mkdir -p")));
-  EXPECT_THAT(message_of([&] { require_writable("model", files.path(".")); }), HasSubstr("is a folder"));
-  EXPECT_NO_THROW(require_writable("model", files.path("m")));
+  EXPECT_THAT(message_of([&] { require_writable("model", files / "."); }), HasSubstr("is a folder"));
+  EXPECT_NO_THROW(require_writable("model", files / "m"));
 }
 
 TEST(NeverEnding, RunsAreWarnedOf) {

@@ -133,17 +133,17 @@ TEST(Divergence, AndAKillRightAfterLoseNothing) {
     run.setup.training.max_skipped = 3;
     run.setup.training.save_freq = {4, Frequency::updates};
   };
-  const TextFiles left;
+  const TemporaryFolder left;
   ToyRun run;
   options(run);
   Poisoned poisoned(run, 10, "Up. 6 ", 1, [&](const std::string& line) {
     if (line.find("resuming from the checkpoint") == std::string::npos) return;
-    for (const std::string& name : run.files_made()) fs::copy_file(run.files.path(name), left.path(name));
+    for (const std::string& name : run.files_made()) fs::copy_file(run.files / name, left / name);
   });
   poisoned.trainer->run();
   ToyRun killed;
   options(killed);
-  for (const std::string& name : run.files_made()) fs::rename(left.path(name), killed.files.path(name));
+  for (const std::string& name : run.files_made()) fs::rename(left / name, killed.files / name);
   EXPECT_EQ(killed.train_until(10).rollbacks, 1);
   EXPECT_TRUE(killed.state_bytes() == run.state_bytes());
   EXPECT_TRUE(killed.model_bytes() == run.model_bytes());
@@ -279,8 +279,8 @@ TEST(Divergence, NamesTheFirstValueThatIsNotFiniteOnAnyRank) {
   ToyRun run;
   std::string source, target;
   for (int i = 0; i < 9; ++i) source += "one two three\n", target += "eins zwei drei\n";
-  run.files.write("train.en", source + "ten ten ten\n");
-  run.files.write("train.de", target + "zehn zehn zehn\n");
+  run.files.make("train.en", source + "ten ten ten\n");
+  run.files.make("train.de", target + "zehn zehn zehn\n");
   run.setup.data.mini_batch_words = 1000;
   run.setup.data.no_shuffle = true;
   run.setup.model.embeddings.tied_all = false;

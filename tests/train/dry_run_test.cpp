@@ -13,9 +13,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-int64_t files_in(const ToyRun& run) {
-  return std::distance(std::filesystem::directory_iterator(run.files.path(".")), {});
-}
+int64_t files_in(const ToyRun& run) { return std::distance(std::filesystem::directory_iterator(run.files / "."), {}); }
 
 TEST(DryRun, PredictsTheRunAndWritesNothing) {
   ToyRun run;
@@ -37,13 +35,24 @@ TEST(DryRun, PredictsTheRunAndWritesNothing) {
   EXPECT_TRUE(dry_run(run.setup, backend("cpu")).resumes);
 }
 
+TEST(DryRun, TrainsAsARunDoes) {
+  ToyRun run;
+  run.setup.optimizer.learn_rate = 1e30;
+  run.setup.training.gradient_shards = 2;
+  run.setup.training.max_skipped = 2;
+  const DryRun dry = dry_run(run.setup, backend("cpu"));
+  EXPECT_THAT(run.log.text(), HasSubstr("skipped: its loss or gradient is not finite"));
+  EXPECT_GT(dry.measured_updates, 0);
+  EXPECT_LT(dry.measured_updates, 10) << "ends where the run would roll back";
+}
+
 TEST(DryRun, LearnsAMissingVocabularyForItselfOnly) {
   ToyRun run;
-  run.setup.data.vocabs = {run.files.path("new.spm"), run.files.path("new.spm")};
+  run.setup.data.vocabs = {run.files / "new.spm", run.files / "new.spm"};
   run.setup.data.dim_vocabs = {300};
   const DryRun dry = dry_run(run.setup, backend("cpu"));
-  EXPECT_THAT(dry.missing_vocabularies, ElementsAre(run.files.path("new.spm")));
-  EXPECT_FALSE(std::filesystem::exists(run.files.path("new.spm")));
+  EXPECT_THAT(dry.missing_vocabularies, ElementsAre(run.files / "new.spm"));
+  EXPECT_FALSE(std::filesystem::exists(run.files / "new.spm"));
   EXPECT_GT(dry.parameters, 300 * run.setup.model.dim);
 }
 
@@ -69,7 +78,7 @@ TEST(DryRun, FindsWhatARunWouldFailOf) {
 TEST(DryRun, LooksAtTheFilesThatARunResumesFrom) {
   ToyRun run;
   run.train_until(1);
-  const std::string model = run.setup.training.model, aside = run.files.path("aside");
+  const std::string model = run.setup.training.model, aside = run.files / "aside";
   std::filesystem::rename(model, aside);
   EXPECT_TRUE(dry_run(run.setup, backend("cpu")).resumes) << "from the state alone";
   std::filesystem::rename(aside, model);

@@ -20,7 +20,7 @@ struct FineTuning : testing::Test {
     run.setup.training.seed = 5;
     run.log.clear();
   }
-  std::string first() const { return run.files.path("first.safetensors"); }
+  std::string first() const { return run.files / "first.safetensors"; }
   std::string complaint() {
     return message_of([&] { Trainer(run.setup, backend("cpu")); });
   }

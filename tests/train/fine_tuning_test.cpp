@@ -40,7 +40,7 @@ TEST_F(FineTuning, OnShorterTextKeepsTheLengthsOfTheModelAndOfEarlierText) {
       for (int i = 1; i < words; ++i) line += side == std::string("en") ? " two" : " zwei";
       std::string text;
       for (int i = 0; i < 50; ++i) text += line + "\n";
-      run.setup.data.train_sets[side == std::string("de")] = run.files.write(name + "." + side, text);
+      run.setup.data.train_sets[side == std::string("de")] = run.files.make(name + "." + side, text);
     }
     run.train_until(updates);
     return ModelFile(run.setup.training.model).trained().source;
@@ -120,7 +120,7 @@ TEST_F(FineTuning, TakesTheVocabularyOutOfTheModelWhereThereIsNone) {
 TEST_F(FineTuning, AddsSymbolsToTheVocabularyOfTheModel) {
   const ModelFile before(first());
   const int pieces = before.vocabularies().source.size();
-  run.setup.data.vocabs = {run.files.path("more.spm"), run.files.path("more.spm")};
+  run.setup.data.vocabs = {run.files / "more.spm", run.files / "more.spm"};
   run.setup.data.protected_symbols = {"<2up>", "<2lo>"};
   Trainer trainer(run.setup, backend("cpu"));
   const Vocabulary more = Vocabulary::load(run.setup.data.vocabs[0]);
@@ -144,7 +144,7 @@ TEST_F(FineTuning, AddsSymbolsToTheVocabularyOfTheModel) {
 }
 
 TEST_F(FineTuning, ContinuesWithTheAddedSymbols) {
-  run.setup.data.vocabs = {run.files.path("more.spm"), run.files.path("more.spm")};
+  run.setup.data.vocabs = {run.files / "more.spm", run.files / "more.spm"};
   run.setup.data.protected_symbols = {"<2up>"};
   run.train_until(2);
   fs::remove(first());
@@ -160,7 +160,7 @@ TEST_F(FineTuning, NeedsAnotherNameForAVocabularyWithMoreSymbols) {
 }
 
 TEST_F(FineTuning, RefusesASymbolThatIsAPieceOfText) {
-  run.setup.data.vocabs = {run.files.path("more.spm"), run.files.path("more.spm")};
+  run.setup.data.vocabs = {run.files / "more.spm", run.files / "more.spm"};
   run.setup.data.protected_symbols = {"e"};
   EXPECT_THAT(complaint(), HasSubstr("--protected-symbols e: the vocabulary of "));
   EXPECT_FALSE(fs::exists(run.setup.data.vocabs[0]));

@@ -22,7 +22,7 @@ std::string diagonals(const TrainingSetup& setup) {
   return lines;
 }
 
-void guide(ToyRun& run) { run.setup.data.guided_alignment = {run.files.write("links", diagonals(run.setup))}; }
+void guide(ToyRun& run) { run.setup.data.guided_alignment = {run.files.make("links", diagonals(run.setup))}; }
 
 struct Reported {
   std::vector<double> costs, alignment_costs;

@@ -98,7 +98,7 @@ TEST(Training, GivesTheSameBytesForTheSameNumberOfThreads) {
 
 TEST(Training, MakesTheVocabulariesThatAreMissing) {
   ToyRun run;
-  run.setup.data.vocabs = {run.files.path("source.spm"), run.files.path("target.spm")};
+  run.setup.data.vocabs = {run.files / "source.spm", run.files / "target.spm"};
   run.setup.data.dim_vocabs = {300, 290};
   run.setup.model.embeddings.tied_all = false;
   run.train_until(1);
@@ -112,7 +112,7 @@ TEST(Training, WithAllWeightsTwoIsTheSameAsWithout) {
   ToyRun plain, weighted;
   std::string twos;
   for (int i = 0; i < 200; ++i) twos += "2\n";
-  weighted.setup.data.data_weighting = {weighted.files.write("weights", twos)};
+  weighted.setup.data.data_weighting = {weighted.files.make("weights", twos)};
   plain.train_until(20);
   weighted.train_until(20);
   EXPECT_TRUE(plain.model_bytes() == weighted.model_bytes());
@@ -131,7 +131,7 @@ TEST(Training, DoesNotDependOnTheScaleOfAllWeights) {
       run.setup.model.experts.count = experts;
       run.setup.model.experts.frequency = 1;
       const auto weight = [&](int pair) { return pair % 5 / 4.0 * scale; };
-      run.setup.data.data_weighting = {run.files.write("weights", weights_of(weight))};
+      run.setup.data.data_weighting = {run.files.make("weights", weights_of(weight))};
       run.train_until(20);
       return run.model_bytes();
     };
@@ -146,7 +146,7 @@ TEST(Training, OfPairsOfSmallWeightsHasASmallGradient) {
     run.setup.data.no_shuffle = true;
     run.setup.data.mini_batch = 8;
     run.setup.data.data_weighting = {
-        run.files.write("weights", weights_of([&](int pair) { return pair < 8 ? weight : 1; }))};
+        run.files.make("weights", weights_of([&](int pair) { return pair < 8 ? weight : 1; }))};
     run.setup.training.disp_freq = {1, Frequency::updates};
     double norm = 0;
     run.setup.training.observer = [&](const RunMoment&, const RunEvent& event) {
@@ -189,7 +189,7 @@ TEST(Training, OfABatchWhoseWeightsAreAllZeroIsNoError) {
   std::string weights;
   for (int i = 0; i < 199; ++i) weights += "0\n";
   run.setup.data.no_shuffle = true;
-  run.setup.data.data_weighting = {run.files.write("weights", weights + "1\n")};
+  run.setup.data.data_weighting = {run.files.make("weights", weights + "1\n")};
   const Progress progress = run.train_until(3);
   EXPECT_EQ(progress.skipped, 0);
   EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("nan")));

@@ -71,7 +71,7 @@ TEST_F(Lora, ResumesToTheSameBytes) {
 
 TEST_F(Lora, RefusesSymbolsWhoseRowsWouldNeverBeTrained) {
   run.setup.optimizer.lora_rank = 2;
-  run.setup.data.vocabs = {run.files.path("more.spm"), run.files.path("more.spm")};
+  run.setup.data.vocabs = {run.files / "more.spm", run.files / "more.spm"};
   run.setup.data.protected_symbols = {"<2up>"};
   EXPECT_THAT(complaint(),
               AllOf(HasSubstr("embedding.weight gets rows for the symbols of --protected-symbols, but this "

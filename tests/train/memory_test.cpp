@@ -160,7 +160,7 @@ TEST(MemoryPlan, CountsALongPairThatNeedsMoreThanLargerBatches) {
       std::string text;
       for (int line = 0; line < 12000; ++line) text += word + word + "\n";
       for (int i = 0; i < words; ++i) text += word;
-      run.setup.data.train_sets[side] = run.files.write(side == 0 ? "long.en" : "long.de", text + "\n");
+      run.setup.data.train_sets[side] = run.files.make(side == 0 ? "long.en" : "long.de", text + "\n");
     }
   });
   for (int64_t b = 0; b < p.batches.size(); ++b) p.learn(b);

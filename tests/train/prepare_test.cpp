@@ -18,7 +18,7 @@ using testing::Not;
 struct Prepared : testing::Test {
   Prepared() {
     run.train_until(1);
-    run.files.write("train.de", "zwei\n");
+    run.files.make("train.de", "zwei\n");
   }
   std::string complaint(const std::function<void(TrainingSetup&)>& change) {
     TrainingSetup setup = run.setup;
@@ -28,7 +28,7 @@ struct Prepared : testing::Test {
   // Of a run with a vocabulary that cannot be learned from the text.
   std::string complaint_before_learning(const std::function<void(TrainingSetup&)>& change) {
     return complaint([&](TrainingSetup& s) {
-      s.data.vocabs = {run.files.path("new"), run.files.path("new")};
+      s.data.vocabs = {run.files / "new", run.files / "new"};
       s.data.dim_vocabs = {100'000};
       change(s);
     });
@@ -72,7 +72,7 @@ TEST_F(Prepared, ComparesThePretrainedModelBeforeTheTextIsRead) {
   const auto tuned = [&](auto change) {
     return complaint([&](TrainingSetup& s) {
       s.training.pretrained_model = s.training.model;
-      s.training.model = run.files.path("tuned");
+      s.training.model = run.files / "tuned";
       change(s);
     });
   };

@@ -54,8 +54,8 @@ TEST(ProgressJson, KeepsTheLongestLengthsOfAStream) {
 }
 
 TEST(ProgressJson, KeepsTheValuesOfTheBestCheckpoints) {
-  const Progress p{.kept_updates = {{"bleu", {{8000, 12.5}, {9000, 0.1}}}, {"chrf", {{1, -2}}}}};
-  EXPECT_EQ(progress_from(to_json(StoredProgress{p, 0, {}}), "m.state").progress.kept_updates, p.kept_updates);
+  const Progress p{.kept = {.updates = {{"bleu", {{8000, 12.5}, {9000, 0.1}}}, {"chrf", {{1, -2}}}}}};
+  EXPECT_EQ(progress_from(to_json(StoredProgress{p, 0, {}}), "m.state").progress.kept.updates, p.kept.updates);
   json damaged = sound();
   damaged["kept_updates"] = {{"bleu", {{"8000", "high"}}}};
   EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'kept_updates.bleu.8000' is \"high\" in its progress"));

@@ -112,7 +112,7 @@ struct Decaying : ToyRun {
 TEST(RateDecay, MultipliesTheRateAndSaysWhy) {
   Decaying run;
   run.setup.training.disp_freq = {1, Frequency::updates};
-  run.setup.training.log_json = run.files.path("run.jsonl");
+  run.setup.training.log_json = run.files / "run.jsonl";
   EXPECT_EQ(run.train_until(11).rate_factor(), 0.25);
   EXPECT_THAT(
       run.log.text(),

@@ -113,11 +113,11 @@ TEST(SampledPieces, OfATextThatChangesAreAnErrorThatCostsNoUpdates) {
       if (line.find(" : Cost ") == std::string::npos) return;
       if (++updates > 1) return;
       removed ? void(fs::remove(target))
-              : void(run.files.write("train.de", "eins\n" + text.substr(text.find('\n') + 1)));
+              : void(run.files.make("train.de", "eins\n" + text.substr(text.find('\n') + 1)));
     });
     EXPECT_THAT(message_of([&] { run.train_until(1000); }),
                 HasSubstr(removed ? target : "the training text changed during the run"));
-    run.files.write("train.de", text);
+    run.files.make("train.de", text);
     run.log.clear();
     const int64_t saved = updates;
     run.train_until(saved + 1);

@@ -28,7 +28,7 @@ std::vector<std::string> events_of(const std::vector<json>& lines) {
 
 TEST(JsonLog, HasTheWholeRunAndIsResumedWithIt) {
   ToyRun run;
-  run.setup.training.log_json = run.files.path("run.jsonl");
+  run.setup.training.log_json = run.files / "run.jsonl";
   run.setup.training.disp_freq = {2, Frequency::updates};
   run.setup.training.valid_freq = {4, Frequency::updates};
   run.train_until(4);
@@ -49,7 +49,7 @@ TEST(JsonLog, HasTheWholeRunAndIsResumedWithIt) {
 
 TEST(RunLog, ThatCannotBeWrittenIsAnErrorBeforeTheRunAndAtItsEnd) {
   ToyRun run;
-  run.setup.training.log_json = run.files.path("nowhere/run.jsonl");
+  run.setup.training.log_json = run.files / "nowhere/run.jsonl";
   EXPECT_THAT(message_of([&] { run.train_until(1); }), HasSubstr("there is no folder"));
   run.setup.training.log_json = "/dev/full";  // takes nothing: the disk is always full
   EXPECT_THAT(message_of([&] { run.train_until(2); }),

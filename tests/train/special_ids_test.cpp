@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 // A vocabulary as Marian makes it: </s> 0, <unk> 1, no <s>.
 std::string vocabulary_of_marian(const ToyRun& run, const std::string& ids) {
-  const std::string prefix = run.files.path("marian");
+  const std::string prefix = run.files / "marian";
   const auto& text = run.setup.data.train_sets;
   const auto status = sentencepiece::SentencePieceTrainer::Train(
       "--input=" + text[0] + "," + text[1] +
@@ -67,7 +67,7 @@ TEST(SpecialIds, WithoutAStartBeginWithZerosIfTheVocabularyDecides) {
 
 TEST(SpecialIds, OfAListToMakeAreKnownBeforeTheTextIsRead) {
   ToyRun run;
-  const std::string list = run.files.path("list.yml");
+  const std::string list = run.files / "list.yml";
   run.setup.data.vocabs = {list, list};
   EXPECT_THAT(message_of([&] { run.train_until(1); }), HasSubstr("--decoder-start bos is a piece that"));
   EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("Listed")));

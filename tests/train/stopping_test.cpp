@@ -50,7 +50,7 @@ TEST(Stopping, ComesAfterEpochs) {
 TEST(Stopping, ReportsTheEndOfAnEpochWithinIt) {
   ToyRun run;
   run.setup.training.disp_freq = {1, Frequency::epochs};
-  run.setup.training.log_json = run.files.path("run.jsonl");
+  run.setup.training.log_json = run.files / "run.jsonl";
   const int64_t updates = trained(run, {{1, Frequency::epochs}}).updates;
   EXPECT_THAT(run.log.text(), HasSubstr(fmt::format("Ep. 1 : Up. {} : Sen. 200 : ", updates)));
   trained(run, {{2, Frequency::epochs}});

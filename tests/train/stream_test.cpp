@@ -95,7 +95,7 @@ TEST(Stream, MayHaveAPartOfNoWeight) {
   ToyRun run;
   std::string weights;
   for (int i = 0; i < 200; ++i) weights += i < 70 || i >= 140 ? "1\n" : "0\n";
-  in_parts(run).setup.data.data_weighting = {run.files.write("weights", weights)};
+  in_parts(run).setup.data.data_weighting = {run.files.make("weights", weights)};
   EXPECT_EQ(run.train_until(no_end).skipped, 0);
 }
 
@@ -106,7 +106,7 @@ TEST(Stream, HasWeightsOfOneScaleInAllItsParts) {
     in_parts(run).setup.optimizer.clip_norm = 0;
     std::string lines;
     for (int i = 0; i < 200; ++i) lines += fmt::format("{}\n", weights[size_t(i / 70)]);
-    run.setup.data.data_weighting = {run.files.write("weights", lines)};
+    run.setup.data.data_weighting = {run.files.make("weights", lines)};
     std::vector<double> norms;
     run.setup.training.disp_freq = {1, Frequency::updates};
     run.setup.training.observer = [&](const RunMoment&, const RunEvent& event) {
@@ -133,7 +133,7 @@ ToyRun& with_a_useless_part(ToyRun& run) {
   std::string text;
   int number = 0;
   for (std::string line; std::getline(source, line); ++number) text += (number / 70 == 1 ? "" : line) + "\n";
-  run.setup.data.train_sets[0] = run.files.write("with a useless part", text);
+  run.setup.data.train_sets[0] = run.files.make("with a useless part", text);
   return in_parts(run);
 }
 
@@ -194,8 +194,8 @@ TEST(Stream, GivesItsModelTheLongestLengthsSoFar) {
   ToyRun whole, run;
   for (ToyRun* each : {&whole, &run}) {
     auto& sets = each->setup.data.train_sets;
-    sets = {each->files.write("long.en", read_file(sets[0]) + "one two three four five six seven\none\n"),
-            each->files.write("long.de", read_file(sets[1]) + "eins zwei drei vier fünf sechs sieben\neins\n")};
+    sets = {each->files.make("long.en", read_file(sets[0]) + "one two three four five six seven\none\n"),
+            each->files.make("long.de", read_file(sets[1]) + "eins zwei drei vier fünf sechs sieben\neins\n")};
   }
   const auto trained = [](const ToyRun& of) { return ModelFile(of.setup.training.model).trained(); };
   whole.train_until(1);
@@ -206,7 +206,7 @@ TEST(Stream, GivesItsModelTheLongestLengthsSoFar) {
   run.train_until(no_end);
   EXPECT_EQ(trained(run).source, all.source);
   EXPECT_EQ(trained(run).target, all.target);
-  run.setup.data.train_sets = {run.files.write("short.en", "one\n"), run.files.write("short.de", "eins\n")};
+  run.setup.data.train_sets = {run.files.make("short.en", "one\n"), run.files.make("short.de", "eins\n")};
   const int64_t sentences = run.train_until(no_end).sentences;
   EXPECT_EQ(sentences, 203) << "a further stream";
   EXPECT_EQ(trained(run).source, all.source);
@@ -222,7 +222,7 @@ TEST(Stream, MayKeepItsPartsInATemporaryFile) {
   ToyRun in_memory, in_file;
   in_parts(in_memory).train_until(no_end);
   in_parts(in_file).setup.data.ram.bytes = 3000;
-  in_file.setup.data.tempdir = in_file.files.path(".");
+  in_file.setup.data.tempdir = in_file.files / ".";
   in_file.train_until(no_end);
   EXPECT_THAT(in_file.log.text(), HasSubstr("of ids in a temporary file"));
   EXPECT_TRUE(in_file.model_bytes() == in_memory.model_bytes());

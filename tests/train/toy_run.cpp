@@ -34,10 +34,10 @@ Text numbers(int pairs, uint64_t seed) {
 // A hundred pieces, most of them whole words; learned once a process.
 const std::string& vocabulary() {
   static const std::string bytes = [] {
-    const TextFiles files;
+    const TemporaryFolder files;
     const Text text = numbers(200, 1);
-    const std::string model = files.path("joint.spm");
-    train_vocabulary({.inputs = {files.write("en", text.source), files.write("de", text.target)},
+    const std::string model = files / "joint.spm";
+    train_vocabulary({.inputs = {files.make("en", text.source), files.make("de", text.target)},
                       .model = model,
                       .size = 100,
                       .byte_fallback = false});
@@ -50,11 +50,11 @@ const std::string& vocabulary() {
 
 ToyRun::ToyRun(int pairs) {
   const Text train = numbers(pairs, 1), valid = numbers(20, 2);
-  setup.data.train_sets = {files.write("train.en", train.source), files.write("train.de", train.target)};
-  setup.training.valid_sets = {files.write("valid.en", valid.source), files.write("valid.de", valid.target)};
+  setup.data.train_sets = {files.make("train.en", train.source), files.make("train.de", train.target)};
+  setup.training.valid_sets = {files.make("valid.en", valid.source), files.make("valid.de", valid.target)};
   setup.training.valid_freq = {};
-  files.write("joint.spm", vocabulary());
-  setup.data.vocabs = {files.path("joint.spm"), files.path("joint.spm")};
+  files.make("joint.spm", vocabulary());
+  setup.data.vocabs = {files / "joint.spm", files / "joint.spm"};
   setup.data.mini_batch_words = 60;
   setup.model.dim = 16;
   setup.model.encoder_layers = setup.model.decoder_layers = 1;
@@ -62,7 +62,7 @@ ToyRun::ToyRun(int pairs) {
   setup.model.feed_forward = 32;
   setup.optimizer.learn_rate = 0.01;
   setup.optimizer.warmup = 20;
-  setup.training.model = files.path("model.safetensors");
+  setup.training.model = files / "model.safetensors";
 }
 
 Progress ToyRun::train_until(int64_t updates) {
@@ -74,7 +74,7 @@ Progress ToyRun::train_until(int64_t updates) {
 
 std::vector<std::string> ToyRun::files_made() const {
   std::vector<std::string> names;
-  for (const auto& file : std::filesystem::directory_iterator(files.path("."))) {
+  for (const auto& file : std::filesystem::directory_iterator(files / ".")) {
     const std::string name = file.path().filename().string();
     if (name.starts_with("model")) names.push_back(name);
   }

@@ -1,7 +1,7 @@
 #pragma once
 #include "backend/registry.h"
 #include "base/threads.h"
-#include "tests/data/text_files.h"
+#include "tests/temporary_folder.h"
 #include "tests/train/log_lines.h"
 #include "train/trainer.h"
 
@@ -19,7 +19,7 @@ struct ToyRun {
   std::string state_bytes() const { return read_file(state_path(setup.training.model)); }
   std::vector<std::string> files_made() const;  // names in the folder that begin with "model", sorted
 
-  TextFiles files;
+  TemporaryFolder files;
   LogLines log;
   TrainingSetup setup;
   RunControl control;

@@ -53,7 +53,7 @@ TEST(FilledIn, PutsProgressIntoTheName) {
 struct Script : testing::Test {
   /// A shell script that may be executed.
   std::string write(const std::string& name, const std::string& text) {
-    const std::string path = run.files.write(name, "#!/bin/sh\n" + text);
+    const std::string path = run.files.make(name, "#!/bin/sh\n" + text);
     fs::permissions(path, fs::perms::owner_all);
     return path;
   }
@@ -64,10 +64,10 @@ struct Script : testing::Test {
 };
 
 TEST_F(Script, GetsItsArgumentsAndThenTheFileWhateverTheyHold) {
-  const std::string file = run.files.write("it's a file", "one\ntwo\n");
-  const std::string script = write("count", "echo \"$#$1$2\" > " + run.files.path("seen") + "; wc -l < \"$3\"");
+  const std::string file = run.files.make("it's a file", "one\ntwo\n");
+  const std::string script = write("count", "echo \"$#$1$2\" > " + run.files / "seen" + "; wc -l < \"$3\"");
   EXPECT_EQ(judged({script, {"a b", "$HOME'"}}, file), 2);
-  EXPECT_EQ(read_file(run.files.path("seen")), "3a b$HOME'\n");
+  EXPECT_EQ(read_file(run.files / "seen"), "3a b$HOME'\n");
   EXPECT_EQ(judged({"sh " + script, {"", ""}}, file), 2);
 }
 
@@ -84,7 +84,7 @@ TEST_F(Script, ThatFailsGivesNoFigureButAWarning) {
 
 // A signal to the group of the run, such as Ctrl-C, must not reach it.
 TEST_F(Script, IsAProcessGroupOfItsOwnWhoseNumberIsKnownWhileItRuns) {
-  const std::string begun = run.files.path("begun");
+  const std::string begun = run.files / "begun";
   const std::string script =
       write("group", "cut -d' ' -f5 /proc/$$/stat\necho > " + begun + "\nwhile test -e " + begun + "; do :; done");
   int while_it_ran = 0;
@@ -108,24 +108,24 @@ TEST_F(Script, MustBeAProgram) {
   EXPECT_EQ(complaint("sh any.sh"), "");
   EXPECT_EQ(complaint(write("good", "")), "");
   EXPECT_THAT(complaint("no-such-program"), HasSubstr("--valid-script-path no-such-program: there is no such program"));
-  EXPECT_THAT(complaint(run.files.path("nowhere.sh")),
+  EXPECT_THAT(complaint(run.files / "nowhere.sh"),
               AllOf(HasSubstr("there is no such program"), HasSubstr("hint: give its full path")));
   {
     const std::filesystem::path before = std::filesystem::current_path();
     write("here.sh", "echo 1");
-    std::filesystem::current_path(run.files.path("."));
+    std::filesystem::current_path(run.files / ".");
     const std::string said = complaint("here.sh --all");
     std::filesystem::current_path(before);
     EXPECT_THAT(said, HasSubstr("hint: the file in the current folder is --valid-script-path \"./here.sh --all\""));
   }
-  const std::string plain = run.files.write("plain.sh", "echo 1\n");
+  const std::string plain = run.files.make("plain.sh", "echo 1\n");
   EXPECT_THAT(complaint(plain), AllOf(HasSubstr("the file is not executable"), HasSubstr("hint: chmod +x " + plain)));
 }
 
 // What the script prints is the number of its own calls, so each validation is better than the one before.
 struct ScriptedRun : Script {
   ScriptedRun() {
-    const std::string calls = run.files.path("calls");
+    const std::string calls = run.files / "calls";
     run.setup.training.valid_metrics = {ValidMetric::translation};
     run.setup.training.valid_freq = {2, Frequency::updates};
     run.setup.training.valid_script_path = write("judge", "echo x >> " + calls + "; wc -l < " + calls);
@@ -142,19 +142,19 @@ TEST_F(ScriptedRun, JudgesTheTranslationsAndMoreIsBetter) {
 TEST_F(ScriptedRun, KeepsTheTranslationsUnderANameForEach) {
   run.setup.training.valid_metrics = {ValidMetric::bleu};
   run.setup.training.valid_script_path.clear();
-  run.setup.training.valid_translation_output = run.files.path("valid.{U}.txt");
+  run.setup.training.valid_translation_output = run.files / "valid.{U}.txt";
   run.train_until(4);
   for (const char* name : {"valid.2.txt", "valid.4.txt"}) {
-    const std::string text = read_file(run.files.path(name));
+    const std::string text = read_file(run.files / name);
     EXPECT_EQ(std::ranges::count(text, '\n'), 20) << name;
   }
 }
 
 TEST_F(ScriptedRun, HandsTheKeptFileToTheScript) {
-  run.setup.training.valid_translation_output = run.files.path("kept.{E}");
-  run.setup.training.valid_script_path = write("last", "echo 1 \"$1\"; echo \"$1\" > " + run.files.path("seen"));
+  run.setup.training.valid_translation_output = run.files / "kept.{E}";
+  run.setup.training.valid_script_path = write("last", "echo 1 \"$1\"; echo \"$1\" > " + run.files / "seen");
   run.train_until(2);
-  EXPECT_EQ(read_file(run.files.path("seen")), run.files.path("kept.1") + "\n");
+  EXPECT_EQ(read_file(run.files / "seen"), run.files / "kept.1" + "\n");
 }
 
 TEST_F(ScriptedRun, ContinuesWithoutAFigureOfTheScript) {
@@ -169,23 +169,23 @@ TEST_F(ScriptedRun, ContinuesWithoutAFigureOfTheScript) {
 }
 
 TEST_F(ScriptedRun, ContinuesWhenTranslationsCannotBeStored) {
-  run.setup.training.valid_translation_output = run.files.path("later/{U}");
+  run.setup.training.valid_translation_output = run.files / "later/{U}";
   EXPECT_THAT(message_of([&] { run.train_until(2); }), HasSubstr("--valid-translation-output"));
-  fs::create_directory(run.files.path("later"));
+  fs::create_directory(run.files / "later");
   run.log.listen([&](const std::string& line) {
-    if (line.find("Up. 2 ") != std::string::npos) fs::remove_all(run.files.path("later"));
+    if (line.find("Up. 2 ") != std::string::npos) fs::remove_all(run.files / "later");
   });
   EXPECT_THAT(message_of([&] { run.train_until(4); }),
               HasSubstr("not all output of the run was written: --valid-translation-output: "));
-  fs::create_directory(run.files.path("later"));
+  fs::create_directory(run.files / "later");
   EXPECT_EQ(run.train_until(4).best.at("translation"), 2);
   EXPECT_THAT(run.log.text(), HasSubstr("training continues without --valid-translation-output"));
 }
 
 // The model that a call ended with is the best one, although the state resumes from the validation before it.
 TEST_F(ScriptedRun, DoesNotReplaceTheBestModelOfAnEarlierCallByAWorseOne) {
-  const std::string figures = run.files.write("figures", "1\n9\n5\n3\n");
-  const std::string calls = run.files.path("calls");
+  const std::string figures = run.files.make("figures", "1\n9\n5\n3\n");
+  const std::string calls = run.files / "calls";
   run.setup.training.valid_script_path =
       write("listed", "echo x >> " + calls + "; sed -n $(wc -l < " + calls + ")p " + figures);
   run.setup.training.valid_freq = {4, Frequency::updates};
@@ -194,7 +194,7 @@ TEST_F(ScriptedRun, DoesNotReplaceTheBestModelOfAnEarlierCallByAWorseOne) {
   const std::string best = run.model_bytes();
   const Progress p = run.train_until(9);
   EXPECT_EQ(p.best.at("translation"), 5) << "early stopping is as in a run that was not ended";
-  EXPECT_EQ(p.kept.at("translation"), 9);
+  EXPECT_EQ(p.kept.values.at("translation"), 9);
   EXPECT_TRUE(read_file(best_path(run.setup.training.model, "translation")) == best);
 }
 

@@ -73,7 +73,7 @@ struct Stalling : ToyRun {
 
 TEST(BestValue, OfAnotherValidationTextIsForgotten) {
   Stalling run;
-  const auto easier = run.files.write("valid.one.en", "one\n"), harder = run.files.write("valid.one.de", "zwei\n");
+  const auto easier = run.files.make("valid.one.en", "one\n"), harder = run.files.make("valid.one.de", "zwei\n");
   run.setup.training.valid_sets = {easier, harder};
   const Progress p = run.train_until(6);
   EXPECT_EQ(p.updates, 6);

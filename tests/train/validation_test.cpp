@@ -90,8 +90,8 @@ TEST(Validation, SaysWhichPairsItCrops) {
   Validated v;
   v.run.setup.data.max_length = 4;
   v.run.setup.training.valid_sets = {
-      v.run.files.write("long.en", "one\none two three four five\none\nsix six six six six six\n"),
-      v.run.files.write("long.de", "eins\neins\neins\nzwei\n")};
+      v.run.files.make("long.en", "one\none two three four five\none\nsix six six six six six\n"),
+      v.run.files.make("long.de", "eins\neins\neins\nzwei\n")};
   v.measure();
   EXPECT_THAT(v.run.log.text(), HasSubstr("--valid-sets: 2 pairs are longer than --max-length 4 pieces, the first in "
                                           "line 2: cross-entropy and perplexity are of their beginnings only"));
@@ -105,15 +105,15 @@ TEST(Validation, SaysWhichPairsItCrops) {
 TEST(Validation, IsOfWordsIfTheTextIsSplitBySubwordNmt) {
   Validated v;
   const auto list = [&](const char* name) {
-    return Vocabulary::load(v.run.files.write(name, "</s>\n<unk>\nzw@@\nei\nz@@\nw@@\nzwei\n"));
+    return Vocabulary::load(v.run.files.make(name, "</s>\n<unk>\nzw@@\nei\nz@@\nw@@\nzwei\n"));
   };
   v.run.setup.training.valid_metrics = {ValidMetric::bleu};
-  v.run.setup.training.valid_sets = {v.run.files.write("v.en", "zwei\n"), v.run.files.write("v.de", "zw@@ ei\n")};
+  v.run.setup.training.valid_sets = {v.run.files.make("v.en", "zwei\n"), v.run.files.make("v.de", "zw@@ ei\n")};
   const Vocabularies split{list("list.txt"), list("list.txt")};
   const std::string pieces = Validation(v.run.setup, split, v.run.control).fingerprint(ValidMetric::bleu);
-  v.run.files.write("v.de", "z@@ w@@ ei\n");
+  v.run.files.make("v.de", "z@@ w@@ ei\n");
   EXPECT_EQ(Validation(v.run.setup, split, v.run.control).fingerprint(ValidMetric::bleu), pieces);
-  v.run.files.write("v.de", "zw@@ zw@@ ei\n");
+  v.run.files.make("v.de", "zw@@ zw@@ ei\n");
   EXPECT_NE(Validation(v.run.setup, split, v.run.control).fingerprint(ValidMetric::bleu), pieces);
 }
 
@@ -144,7 +144,7 @@ TEST(Validation, ComparesTextAlsoIfItsFilesHavePieces) {
     std::string split;
     for (const std::string& line : read_lines(path))
       split += fmt::format("{}\n", fmt::join(pieces.vocabularies.source.encode_pieces(line), " "));
-    path = pieces.run.files.write("pieces" + std::filesystem::path(path).extension().string(), split);
+    path = pieces.run.files.make("pieces" + std::filesystem::path(path).extension().string(), split);
   }
   const auto figures = text.measure();
   EXPECT_GT(figures[0], 0);
@@ -169,8 +169,8 @@ TEST(Validation, CanTranslateTheFirstLinesOnly) {
   few.run.setup.training.valid_max_lines = 1;
   for (std::string& path : one.run.setup.training.valid_sets) {
     const std::string text = read_file(path);
-    path = one.run.files.write("one" + std::filesystem::path(path).extension().string(),
-                               text.substr(0, text.find('\n') + 1));
+    path = one.run.files.make("one" + std::filesystem::path(path).extension().string(),
+                              text.substr(0, text.find('\n') + 1));
   }
   const auto all = v.measure(), limited = few.measure();
   EXPECT_EQ(limited[0], all[0]) << "cross-entropy is that of all lines";
@@ -185,7 +185,7 @@ TEST(Validation, ScoresInBatchesThatTrainingHasMemoryFor) {
       source += "one two three\n";
       target += "eins zwei drei\n";
     }
-    v.run.setup.training.valid_sets = {v.run.files.write("long.en", source), v.run.files.write("long.de", target)};
+    v.run.setup.training.valid_sets = {v.run.files.make("long.en", source), v.run.files.make("long.de", target)};
     v.run.setup.data.mini_batch_words = batch_words;
     v.rows = rows;
     const int64_t memory = v.memory();
@@ -201,9 +201,9 @@ TEST(Validation, ScoresInBatchesThatTrainingHasMemoryFor) {
 TEST(Validation, NeedsLinesAndAsManyOnBothSides) {
   Validated v;
   auto& sets = v.run.setup.training.valid_sets;
-  sets = {v.run.files.write("empty.en", ""), v.run.files.write("empty.de", "")};
+  sets = {v.run.files.make("empty.en", ""), v.run.files.make("empty.de", "")};
   EXPECT_THAT(message_of([&] { v.measure(); }), HasSubstr("empty.en has no lines"));
-  sets[1] = v.run.files.write("one.de", "eins\n");
+  sets[1] = v.run.files.make("one.de", "eins\n");
   EXPECT_THAT(message_of([&] { v.measure(); }), HasSubstr("one.de"));
 }
 
