@@ -11,16 +11,16 @@ Table<ConvertCommandOptions> convert_table() {
   using O = ConvertCommandOptions;
   static constexpr auto files = "Files";
   Table<O> table = {
-      .about =
-          {.name = "convert",
-           .summary = "convert models between dragoman and other programs",
-           .usage = "--input MODEL --output OUT [--to FORMAT] [--vocabs SOURCE TARGET]",
-           .text =
-               "Converts models of other programs to dragoman's model file: Marian Transformers (.npz, .bin, "
-               "decoder.yml), folders of Hugging Face's transformers (MarianMT, M2M100, NLLB-200, mBART-50, T5), "
-               "fairseq and OpenNMT-py checkpoints (.pt), folders of JoeyNMT, Sockeye and CTranslate2, and Argos "
-               "Translate packages; see docs/existing_models.md. The other commands also read such models directly, and "
-               "convert them in memory each time. With --to, writes a model in the format of another program."},
+      .about = {.name = "convert",
+                .summary = "convert models between dragoman and other programs",
+                .usage = "--input MODEL --output OUT [--to FORMAT] [--vocabs SOURCE TARGET]",
+                .text =
+                    "Converts models of other programs to dragoman's model file: Marian Transformers (.npz, .bin, "
+                    "decoder.yml), folders of Hugging Face's transformers (MarianMT, M2M100, NLLB-200, mBART-50, T5), "
+                    "fairseq and OpenNMT-py checkpoints (.pt), folders of JoeyNMT, Sockeye and CTranslate2, and Argos "
+                    "Translate packages; see docs/existing_models.md. The other commands also read such models "
+                    "directly, and "
+                    "convert them in memory each time. With --to, writes a model in the format of another program."},
       .flags = {{.name = "input",
                  .letter = 'i',
                  .field = &O::input,
