@@ -25,7 +25,8 @@ constexpr std::array files = {"ct2_marian/model.bin",
                               "joeynmt_words/src_vocab.txt",
                               "sockeye/params.best",
                               "sockeye/config"};
-constexpr std::array models = {"ct2_marian", "ct2_opennmt", "m2m100", "fairseq_old", "opennmt", "joeynmt_words", "sockeye"};
+constexpr std::array models = {"ct2_marian", "ct2_opennmt",   "m2m100", "fairseq_old",
+                               "opennmt",    "joeynmt_words", "sockeye"};
 
 std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
