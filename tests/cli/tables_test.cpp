@@ -186,6 +186,7 @@ void expect_same_files(const Table<Options>& table) {
     row.set({"this-one"});
     const CommandFiles files = files_of(static_cast<const OfLibrary&>(options)), same = files_of(table, options);
     EXPECT_TRUE(names(files, row, "this-one")) << "files_of() lacks --" << row.name;
+    ASSERT_EQ(same.written.size(), files.written.size());
     for (const auto& [what, paths] : same.written)
       EXPECT_EQ(std::ranges::count(files.written, what, &NamedFiles::what), 1) << what;
   }
