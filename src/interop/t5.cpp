@@ -97,9 +97,7 @@ class T5Mapping {
     w_.matrix(ours + ".weight", theirs + ".weight", MatrixRows::outputs);
     w_.zeros(ours + ".bias", outputs);
   }
-  void norm(const std::string& ours, const std::string& theirs) {
-    w_.vector(ours + ".weight", theirs + ".weight");
-  }
+  void norm(const std::string& ours, const std::string& theirs) { w_.vector(ours + ".weight", theirs + ".weight"); }
 
   WeightMapping& w_;
   const ModelConfig& c_;
