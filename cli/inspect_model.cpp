@@ -75,19 +75,26 @@ std::string autoregression_in_words(const ModelConfig& c) {
   return "";
 }
 
+std::string positions_in_words(const ModelConfig& c) {
+  if (c.positions == Positions::learned) return fmt::format("learned, up to {}", grouped(c.max_positions));
+  if (c.positions == Positions::relative_bias)
+    return fmt::format("relative-bias, {} ranges of distances up to {} (Raffel et al. 2020)", c.relative_buckets,
+                       grouped(c.relative_max_distance));
+  return std::string(name_of(c.positions));
+}
+
 void add_transformer(FactPage& page, const ModelConfig& c) {
   const bool alone = c.type == ModelType::decoder_only;
   page.fact("type", alone ? "decoder-only (Liu et al. 2018)" : "Transformer (Vaswani et al. 2017)");
   page.fact("layers", alone ? fmt::to_string(c.decoder_layers)
                             : fmt::format("{} encoder, {} decoder", c.encoder_layers, c.decoder_layers));
-  page.fact("dim",
-            fmt::format("{}, in feed-forward layers {} ({})", c.dim, grouped(c.feed_forward), name_of(c.activation)));
+  page.fact("dim", fmt::format("{}, in feed-forward layers {} ({}{})", c.dim, grouped(c.feed_forward),
+                               name_of(c.activation), c.gated_feed_forward ? ", gated" : ""));
   if (c.experts.count > 0) page.fact("experts", experts_in_words(c));
   page.fact("heads", heads_in_words(c));
   page.fact("norm", fmt::format("{} each sublayer ({}-norm){}", c.norm == NormPlacement::post ? "after" : "before",
                                 name_of(c.norm), norm_kind_in_words(c.norm_kind)));
-  page.fact("positions", c.positions == Positions::learned ? fmt::format("learned, up to {}", grouped(c.max_positions))
-                                                           : std::string(name_of(c.positions)));
+  page.fact("positions", positions_in_words(c));
   page.fact("attention", attention_in_words(c));
   if (c.alignment.layer > 0 || c.alignment.heads > 0)
     page.fact("alignments", alignments_in_words(c.alignment, c.decoder_layers));

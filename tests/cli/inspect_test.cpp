@@ -74,6 +74,13 @@ TEST_F(InspectCommand, DescribesAModelInWords) {
     EXPECT_THAT(page, HasSubstr(words));
 }
 
+TEST_F(InspectCommand, DescribesAModelLikeT5) {
+  ModelConfig config = toy_config();
+  config.positions = Positions::relative_bias, config.gated_feed_forward = true;
+  EXPECT_THAT(output_of({.model = save_toy_model(folder / "m", 1, config)}),
+              AllOf(HasSubstr("(relu, gated)"), HasSubstr("relative-bias, 32 ranges of distances up to 128")));
+}
+
 TEST_F(InspectCommand, SaysWhichHeadsGiveAlignments) {
   ModelConfig config = toy_config();
   const auto page = [&] { return output_of({.model = save_toy_model(folder / "m", 1, config)}); };

@@ -39,6 +39,7 @@ TEST(ModelOptions, MakeTheSameModelAgain) {
            "--task transformer-base-prenorm --transformer-depth-scaling",
            "--transformer-train-position-embeddings --transformer-max-positions 2000 --tied-embeddings",
            "--transformer-positions relative --transformer-relative-positions 8 --attention-norm rms",
+           "--transformer-positions relative-bias --transformer-relative-buckets 8 --transformer-ffn-gated",
            "--transformer-decoder-autoreg average-attention --transformer-aan-nogate --transformer-dim-aan 100",
            "--moe-experts 4 --moe-frequency 1 --moe-load-loss 0.1 --transformer-dim-key 32 --transformer-dim-value 16",
            "--attention-score reduced-rank --attention-projections none --attention-rank 4 --attention-window 5",
