@@ -84,7 +84,7 @@ void set_special_ids(ModelConfig& m, const JsonObject& c, int bos) {
     m.decoder_start = start == m.special.pad ? DecoderStart::pad : DecoderStart::eos;
     return;
   }
-  m.special.bos = c.get("bos_token_id", -1);
+  if (bos < 0) m.special.bos = c.get("bos_token_id", -1);
   m.decoder_start = DecoderStart::bos;
   require(start == m.special.bos, "{}: decoder_start_token_id is {}, expected that of pad, {}, or of eos, {}", c.path(),
           start, m.special.pad, m.special.eos);
@@ -128,6 +128,7 @@ ModelConfig huggingface_model_config(const JsonObject& config) {
       break;
     case HuggingFaceClass::t5:
       set_t5(m, config);
+      bos = t5_first_piece(config);
       break;
   }
   set_special_ids(m, config, bos);

@@ -124,6 +124,11 @@ void set_t5(ModelConfig& m, const JsonObject& c) {
   m.embeddings.scale = 1;
 }
 
+int t5_first_piece(const JsonObject& c) {
+  const int start = c.get("decoder_start_token_id", -1);
+  return start == c.number("pad_token_id") || start == c.number("eos_token_id") ? -1 : start;
+}
+
 // Versions 5 and above of transformers always say tie_word_embeddings, and have scale_decoder_outputs besides.
 std::vector<TensorEntry> t5_weights(WeightMapping& weights, ModelConfig& m, const JsonObject& c) {
   const bool said = c.get("tie_word_embeddings", true), scaled = c.get("scale_decoder_outputs", said);

@@ -76,6 +76,13 @@ TEST_F(T5, ReadsTheModelTypeOfMultilingualT5) {
   EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
 }
 
+TEST_F(T5, MayBeginTheDecoderWithAnUnknownPieceAsInMadlad) {
+  set("decoder_start_token_id", "0");
+  const ModelConfig config = open_model(path()).config();
+  EXPECT_EQ(config.first_token(), 0);
+  EXPECT_EQ(config.special.unk, 0);
+}
+
 TEST_F(T5, NamesWhatIsNotSupported) {
   set("feed_forward_proj", "\"gated-tanh\"");
   EXPECT_THAT(complaint(), AllOf(HasSubstr("feed_forward_proj is gated-tanh"), HasSubstr("config.json")));
