@@ -36,7 +36,7 @@ def shuffled_pieces(count):
     return pieces[:count]
 
 
-def randomise(model, spread):
+def randomise(model, spread, frequent=52):
     torch.manual_seed(3)
     shared = model.get_input_embeddings().weight
     with torch.no_grad():
@@ -48,7 +48,7 @@ def randomise(model, spread):
         shared[model.config.pad_token_id] = 0  # as the classes have it
         if model.config.model_type in ("m2m_100", "t5"):  # have no bias: </s> is as probable as a frequent piece
             output = model.get_output_embeddings().weight
-            output[model.config.eos_token_id] = 0.93 * output[52]
+            output[model.config.eos_token_id] = 0.93 * output[frequent]
         if hasattr(model, "final_logits_bias"):
             model.final_logits_bias.normal_(0, 0.5)
             model.final_logits_bias[0, model.config.eos_token_id] += 3
@@ -58,6 +58,7 @@ def write(name, model, around, given, texts, suppressed):
     """`around`: what stands before and after the pieces of a source; `given`: before those of a target."""
     folder = HERE / name
     model.save_pretrained(folder)
+    model = model.double()
     (folder / "generation_config.json").unlink(missing_ok=True)
     eos, start = model.config.eos_token_id, model.config.decoder_start_token_id
     lines, found = [], []
@@ -115,7 +116,7 @@ def t5(name, untied, **more):
         tie_word_embeddings=not untied, **more)).eval()
     if untied:
         model.lm_head.weight = torch.nn.Parameter(torch.empty_like(model.shared.weight))
-    randomise(model, 0.7)
+    randomise(model, 0.4, frequent=195)
     write(name, model, ([], [2]), [], range(3, pieces), [0, pieces])
 
 
