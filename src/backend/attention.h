@@ -21,7 +21,7 @@ struct AttentionKernels {
     DType factors = DType::f32;
   };
   struct AttentionBackward {
-    Grad dq, dk, dv, dbias, dscore_vector;  // dbias only for a bias per query
+    Grad dq, dk, dv, dbias, dscore_vector;  // dbias (Nq,H·(2R+1)), also if the bias has one row
     Tensor dy;
     Attention forward;
   };

@@ -54,13 +54,7 @@ bool names_languages(const Pieces& pieces) { return std::ranges::count_if(pieces
 
 Vocabulary vocabulary(const Pieces& pieces, const SpecialIds& special, Splitting splitting, bool multilingual,
                       const std::string& where) {
-  ListedVocabulary v;
-  v.segmentation = splitting.kind;
-  v.pieces = pieces;
-  v.model = std::move(splitting.model);
-  v.model_name = std::move(splitting.path);
-  v.special.unk = special.unk, v.special.bos = special.bos;
-  v.special.eos = special.eos, v.special.pad = special.pad;
+  ListedVocabulary v = listed_vocabulary(pieces, std::move(splitting), special);
   for (size_t id = 0; id < pieces.size(); ++id)
     if (multilingual && names_language(pieces[id])) v.special.control.push_back(int32_t(id));
   return Vocabulary::from_list(std::move(v), where);

@@ -216,13 +216,8 @@ Vocabularies vocabularies_of(const std::string& path, const std::vector<std::str
       throw Error(fmt::format("{}: there is no such file; it lists the pieces of {}", dictionary, path),
                   "copy it from the folder of the binarised data, or name both: --vocabs dict.SRC.txt dict.TGT.txt");
     if (side == 0) warn_unless_split(splitting, path);
-    ListedVocabulary v;
-    v.segmentation = splitting.kind;
-    v.pieces = pieces_of_fairseq(read_regular_file(dictionary), dictionary);
-    v.model = std::move(splitting.model);
-    v.model_name = std::move(splitting.path);
-    v.special.unk = m.special.unk, v.special.bos = m.special.bos;
-    v.special.eos = m.special.eos, v.special.pad = m.special.pad;
+    ListedVocabulary v = listed_vocabulary(pieces_of_fairseq(read_regular_file(dictionary), dictionary),
+                                           std::move(splitting), m.special);
     sides.push_back(Vocabulary::from_list(std::move(v), dictionary));
   }
   m.source_vocabulary = sides[0].size(), m.target_vocabulary = sides[1].size();

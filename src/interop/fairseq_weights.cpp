@@ -37,26 +37,18 @@ class FairseqMapping {
       w_.rows(ours + ".positions.weight", positions, unused_positions, c_.max_positions);
     else
       for (const char* stored : {".weight", ".weights"}) w_.ignore(theirs + ".embed_positions" + stored);
-    if (c_.embedding_norm) plain_norm(ours + ".embedding_norm", theirs + ".layernorm_embedding");
-    if (c_.has_final_norm()) plain_norm(ours + ".norm", theirs + ".layer_norm");
+    if (c_.embedding_norm) w_.norm(ours + ".embedding_norm", theirs + ".layernorm_embedding");
+    if (c_.has_final_norm()) w_.norm(ours + ".norm", theirs + ".layer_norm");
   }
-  void linear(const std::string& ours, const std::string& theirs) {
-    w_.matrix(ours + ".weight", theirs + ".weight", MatrixRows::outputs);
-    w_.vector(ours + ".bias", theirs + ".bias");
-  }
-  void norm(const std::string& ours, const std::string& theirs) { plain_norm(ours + "_norm", theirs + "_layer_norm"); }
-  void plain_norm(const std::string& ours, const std::string& theirs) {
-    w_.vector(ours + ".weight", theirs + ".weight");
-    w_.vector(ours + ".bias", theirs + ".bias");
-  }
+  void norm(const std::string& ours, const std::string& theirs) { w_.norm(ours + "_norm", theirs + "_layer_norm"); }
   void attention(const std::string& ours, const std::string& theirs) {
     for (const auto& [role, letter] : {std::pair("query", "q"), {"key", "k"}, {"value", "v"}, {"output", "out"}})
-      linear(fmt::format("{}.{}", ours, role), fmt::format("{}.{}_proj", theirs, letter));
+      w_.linear(fmt::format("{}.{}", ours, role), fmt::format("{}.{}_proj", theirs, letter));
     norm(ours, theirs);
   }
   void feed_forward(const std::string& ours, const std::string& theirs) {
-    linear(ours + "feed_forward.up", theirs + "fc1");
-    linear(ours + "feed_forward.down", theirs + "fc2");
+    w_.linear(ours + "feed_forward.up", theirs + "fc1");
+    w_.linear(ours + "feed_forward.down", theirs + "fc2");
     norm(ours + "feed_forward", theirs + "final");
   }
 

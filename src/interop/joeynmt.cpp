@@ -117,7 +117,7 @@ class JoeyNmtMapping {
       feed_forward(ours, theirs + "feed_forward.");
     }
     for (const std::string side : {"encoder", "decoder"}) {
-      if (c_.has_final_norm()) norm(side + ".norm", side + ".layer_norm");
+      if (c_.has_final_norm()) w_.norm(side + ".norm", side + ".layer_norm");
       w_.ignore(side + ".pe.pe");  // sinusoids
     }
   }
@@ -135,25 +135,17 @@ class JoeyNmtMapping {
     if (!e.ties_output()) table("output", output);
     for (const std::string& tied : {target, output}) w_.ignore(tied + ".weight");
   }
-  void linear(const std::string& ours, const std::string& theirs) {
-    table(ours, theirs);
-    w_.vector(ours + ".bias", theirs + ".bias");
-  }
-  void norm(const std::string& ours, const std::string& theirs) {
-    w_.vector(ours + ".weight", theirs + ".weight");
-    w_.vector(ours + ".bias", theirs + ".bias");
-  }
   void attention(const std::string& ours, const std::string& theirs, const std::string& norm_of_it) {
     for (const auto& [role, name] :
          {std::pair("query", "q_layer"), {"key", "k_layer"}, {"value", "v_layer"}, {"output", "output_layer"}})
-      linear(fmt::format("{}.{}", ours, role), fmt::format("{}.{}", theirs, name));
-    norm(ours + "_norm", norm_of_it);
+      w_.linear(fmt::format("{}.{}", ours, role), fmt::format("{}.{}", theirs, name));
+    w_.norm(ours + "_norm", norm_of_it);
   }
   // Of the layers numbered in PyTorch's nn.Sequential, only 0 and 3 have weights.
   void feed_forward(const std::string& ours, const std::string& theirs) {
-    linear(ours + "feed_forward.up", theirs + "pwff_layer.0");
-    linear(ours + "feed_forward.down", theirs + "pwff_layer.3");
-    norm(ours + "feed_forward_norm", theirs + "layer_norm");
+    w_.linear(ours + "feed_forward.up", theirs + "pwff_layer.0");
+    w_.linear(ours + "feed_forward.down", theirs + "pwff_layer.3");
+    w_.norm(ours + "feed_forward_norm", theirs + "layer_norm");
   }
 
   WeightMapping& w_;

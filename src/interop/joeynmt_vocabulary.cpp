@@ -120,13 +120,7 @@ Vocabularies joeynmt_vocabularies(const JoeyNmtFiles& files, const std::vector<s
     Splitting splitting =
         vocabs.empty() || lists ? splitting_of(options, files.texts[side].tokenizer) : load_splitting(vocabs[side]);
     if (side == 0) warn_unless_split(splitting, options.where()), warn_of_preparation(options);
-    ListedVocabulary v;
-    v.segmentation = splitting.kind;
-    v.pieces = pieces_of(symbols, list);
-    v.model = std::move(splitting.model);
-    v.model_name = std::move(splitting.path);
-    v.special.unk = m.special.unk, v.special.bos = m.special.bos;
-    v.special.eos = m.special.eos, v.special.pad = m.special.pad;
+    ListedVocabulary v = listed_vocabulary(pieces_of(symbols, list), std::move(splitting), m.special);
     v.special.control.assign(m.generation.suppressed.begin(), m.generation.suppressed.end());
     for (const int id : {m.special.unk, m.special.pad, m.special.bos, m.special.eos})
       require(v.pieces[size_t(id)] == symbols.special[size_t(id)], "{}: two of its special symbols are the same",

@@ -148,13 +148,7 @@ Vocabularies vocabularies_of(const PickleFields& vocab, const std::string& path,
     Splitting splitting =
         vocabs.empty() ? find_splitting(texts, side == 0 ? "source" : "target") : load_splitting(vocabs[side]);
     if (side == 0) warn_unless_split(splitting, path);
-    ListedVocabulary v;
-    v.segmentation = splitting.kind;
-    v.pieces = pieces[side];
-    v.model = std::move(splitting.model);
-    v.model_name = std::move(splitting.path);
-    v.special.unk = m.special.unk, v.special.bos = m.special.bos;
-    v.special.eos = m.special.eos, v.special.pad = m.special.pad;
+    ListedVocabulary v = listed_vocabulary(pieces[side], std::move(splitting), m.special);
     sides.push_back(Vocabulary::from_list(std::move(v), vocab.where()));
   }
   m.source_vocabulary = sides[0].size(), m.target_vocabulary = sides[1].size();

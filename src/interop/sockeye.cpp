@@ -153,16 +153,11 @@ Vocabularies vocabularies_of(const std::string& folder, const std::vector<std::s
     Splitting splitting =
         vocabs.empty() ? find_splitting(texts, side == 0 ? "source" : "target") : load_splitting(vocabs[side]);
     if (side == 0) warn_unless_split(splitting, folder);
-    ListedVocabulary v;
-    v.segmentation = splitting.kind;
-    v.pieces = pieces_of_json(read_regular_file(list), list);
+    ListedVocabulary v =
+        listed_vocabulary(pieces_of_json(read_regular_file(list), list), std::move(splitting), m.special);
     for (const auto& [piece, id] :
          {std::pair("<pad>", m.special.pad), {"<unk>", m.special.unk}, {"<s>", m.special.bos}, {"</s>", m.special.eos}})
       require(size_t(id) < v.pieces.size() && v.pieces[size_t(id)] == piece, "{}: {} has not id {}", list, piece, id);
-    v.model = std::move(splitting.model);
-    v.model_name = std::move(splitting.path);
-    v.special.unk = m.special.unk, v.special.bos = m.special.bos;
-    v.special.eos = m.special.eos, v.special.pad = m.special.pad;
     sides.push_back(Vocabulary::from_list(std::move(v), list));
   }
   m.source_vocabulary = sides[0].size(), m.target_vocabulary = sides[1].size();

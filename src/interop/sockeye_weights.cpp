@@ -63,7 +63,7 @@ class SockeyeMapping {
       w_.matrix(name + ".positions.weight", positions, MatrixRows::outputs);
     else
       w_.ignore(positions);
-    if (c_.has_final_norm()) norm(name + ".norm", name + ".final_process.layer_norm");
+    if (c_.has_final_norm()) w_.norm(name + ".norm", name + ".final_process.layer_norm");
     for (int l = 0; l < layers; ++l) {
       const std::string ours = fmt::format("{}.{}.", name, l), theirs = fmt::format("{}.layers.{}.", name, l);
       if (name == "encoder") {
@@ -72,26 +72,18 @@ class SockeyeMapping {
         autoregression(ours, theirs);
         attention(ours + "cross_attention", theirs, "enc_attention", "enc_attention");
       }
-      linear(ours + "feed_forward.up", theirs + "ff.ff1");
-      linear(ours + "feed_forward.down", theirs + "ff.ff2");
+      w_.linear(ours + "feed_forward.up", theirs + "ff.ff1");
+      w_.linear(ours + "feed_forward.down", theirs + "ff.ff2");
       sublayer_norm(ours + "feed_forward", theirs, "ff");
     }
-  }
-  void linear(const std::string& ours, const std::string& theirs) {
-    table(ours, theirs);
-    w_.vector(ours + ".bias", theirs + ".bias");
   }
   void without_bias(const std::string& ours, const std::string& theirs) {
     table(ours, theirs);
     w_.zeros(ours + ".bias", c_.dim);
   }
-  void norm(const std::string& ours, const std::string& theirs) {
-    w_.vector(ours + ".weight", theirs + ".weight");
-    w_.vector(ours + ".bias", theirs + ".bias");
-  }
   void sublayer_norm(const std::string& ours, const std::string& theirs, const std::string& sublayer) {
     const char* place = c_.norm == NormPlacement::pre ? "pre" : "post";
-    norm(ours + "_norm", fmt::format("{}{}_{}.layer_norm", theirs, place, sublayer));
+    w_.norm(ours + "_norm", fmt::format("{}{}_{}.layer_norm", theirs, place, sublayer));
   }
   void attention(const std::string& ours, const std::string& layer, const std::string& theirs,
                  const std::string& sublayer) {
@@ -105,7 +97,7 @@ class SockeyeMapping {
     if (c_.autoregression == Autoregression::self_attention)
       return attention(ours + "self_attention", layer, "autoregr_layer", "autoregr_layer");
     without_bias(ours + "rnn.state", theirs + ".linear");
-    linear(ours + "rnn.forget_gate", theirs + ".forget_gate");
+    w_.linear(ours + "rnn.forget_gate", theirs + ".forget_gate");
     sublayer_norm(ours + "rnn", layer, "autoregr_layer");
   }
 

@@ -61,4 +61,15 @@ void warn_unless_split(const Splitting& splitting, const std::string& where) {
         where);
 }
 
+ListedVocabulary listed_vocabulary(std::vector<std::string> pieces, Splitting splitting, const SpecialIds& special) {
+  ListedVocabulary v;
+  v.segmentation = splitting.kind;
+  v.pieces = std::move(pieces);
+  v.model = std::move(splitting.model);
+  v.model_name = std::move(splitting.path);
+  v.special.unk = special.unk, v.special.bos = special.bos;
+  v.special.eos = special.eos, v.special.pad = special.pad;
+  return v;
+}
+
 }  // namespace dragoman

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "interop/file_set.h"
+#include "model/config.h"
 #include "vocab/listed_vocabulary.h"
 
 namespace dragoman {
@@ -27,5 +28,8 @@ Splitting find_splitting(const FileSet& texts, const std::string& side);
 
 /// Without a tokenizer file, warns that the text must already consist of pieces.
 void warn_unless_split(const Splitting& splitting, const std::string& where);
+
+/// A list of pieces with this tokenizer and the special ids of a model.
+ListedVocabulary listed_vocabulary(std::vector<std::string> pieces, Splitting splitting, const SpecialIds& special);
 
 }  // namespace dragoman

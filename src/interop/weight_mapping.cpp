@@ -85,6 +85,16 @@ void WeightMapping::vector(const std::string& ours, const std::string& theirs) {
   add({.name = ours, .dtype = t.dtype, .shape = {t.shape.back()}, .make = t.read});
 }
 
+void WeightMapping::linear(const std::string& ours, const std::string& theirs) {
+  matrix(ours + ".weight", theirs + ".weight", MatrixRows::outputs);
+  vector(ours + ".bias", theirs + ".bias");
+}
+
+void WeightMapping::norm(const std::string& ours, const std::string& theirs) {
+  vector(ours + ".weight", theirs + ".weight");
+  vector(ours + ".bias", theirs + ".bias");
+}
+
 void WeightMapping::rows(const std::string& ours, const std::string& theirs, int64_t first, int64_t count) {
   const ForeignTensor& t = get(theirs);
   require(t.shape.size() == 2 && floats(t.dtype) && t.shape[0] == first + count,

@@ -26,6 +26,10 @@ class WeightMapping {
   void matrix(const std::string& ours, const std::string& theirs, MatrixRows rows);
   /// `ours` (D) is `theirs`, (D) or (1,D).
   void vector(const std::string& ours, const std::string& theirs);
+  /// A matrix and its bias, `theirs`.weight, whose rows are outputs, and `theirs`.bias.
+  void linear(const std::string& ours, const std::string& theirs);
+  /// A norm: `theirs`.weight and `theirs`.bias.
+  void norm(const std::string& ours, const std::string& theirs);
   /// `ours` (R,D) is `theirs` from row `first` on.
   void rows(const std::string& ours, const std::string& theirs, int64_t first, int64_t count);
   void zeros(const std::string& ours, int64_t size);
