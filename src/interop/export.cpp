@@ -99,8 +99,8 @@ void require_fields(const ModelFile& model, std::span<const std::string_view> ke
       assign(field.member(expressible), field.member(config));
   std::string all;
   for (const auto& [key, name, theirs, expected] : differences(config, expressible)) {
-    const std::string which = all.empty() ? fmt::format(", which {} does not support", program) : "";
-    all += fmt::format("{} its '{}' is {}{} (it supports {})", all.empty() ? "" : ";", key, theirs, which, expected);
+    const std::string which = all.empty() ? fmt::format(", which cannot be written for {}", program) : "";
+    all += fmt::format("{} its '{}' is {}{} (only {})", all.empty() ? "" : ";", key, theirs, which, expected);
   }
   if (!all.empty())
     throw Error(fmt::format("{}:{}", model.tensors().path(), all),

@@ -287,10 +287,9 @@ std::string configuration_of(const ModelFile& model) {
 void write_ctranslate2(const ModelFile& model, const std::string& path) {
   require_fields(model, expressible_in_ctranslate2, "CTranslate2");
   const ModelConfig& c = model.config();
-  require(
-      sinusoids_added(c.positions) || c.positions == Positions::learned,
-      "{}: its 'positions' are {}, which CTranslate2 does not support (it supports sinusoidal, interleaved, learned)",
-      model.tensors().path(), name_of(c.positions));
+  require(sinusoids_added(c.positions) || c.positions == Positions::learned,
+          "{}: its 'positions' are {}, which cannot be written for CTranslate2 (only sinusoidal, interleaved, learned)",
+          model.tensors().path(), name_of(c.positions));
   OutputFolder folder(path);
   Variables variables(model);
   variables.all();

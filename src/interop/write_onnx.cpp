@@ -197,7 +197,7 @@ void DecoderGraph::write(const std::string& path) {
 }  // namespace
 
 void write_onnx(const ModelFile& model, const std::string& path) {
-  require_fields(model, expressible_in_onnx, "the ONNX writer");
+  require_fields(model, expressible_in_onnx, "ONNX Runtime");
   const ModelConfig& c = model.config();
   const auto refuse = [&](const char* field, std::string_view value, const char* known) {
     fail("{}: its '{}' is {}, which cannot be written as ONNX (known: {})", model.tensors().path(), field, value,

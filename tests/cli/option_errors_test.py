@@ -238,7 +238,7 @@ PROVOKED = {
     "--source-lang …: … takes no source language": "translate -m m --source-lang de",
     "--target-lang …: … takes no target language": "translate -m m --target-lang de",
     "… already exists, expected the name of a new folder": "convert -i m -o s --to ctranslate2",
-    "…: its '…' is …, which … does not support (it supports …)": "convert -i m -o new --to marian",
+    "…: its '…' is …, which cannot be written for … (only …)": "convert -i m -o new --to marian",
     "--shortlist … cannot be used with …, which was trained with --copy: it would leave out pieces to copy":
         "translate -m copies --shortlist list",
     "--learn-source is for --type decoder-only, not for …": f"{TRAIN} -m new --learn-source",

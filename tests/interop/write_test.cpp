@@ -225,7 +225,7 @@ TEST(WriteMarian, NamesWhatMarianComputesOtherwise) {
   TemporaryFolder folder;
   const ModelFile ours(save_toy_model(folder / "ours", 1));
   EXPECT_THAT(complaint(write_marian, ours, folder / "marian"),
-              HasSubstr("its 'norm_epsilon' is 1e-05, which Marian does not support (it supports 1e-06)"));
+              HasSubstr("its 'norm_epsilon' is 1e-05, which cannot be written for Marian (only 1e-06)"));
   EXPECT_THAT(complaint(write_marian, ours, folder / "marian"), HasSubstr("; its 'decoder_start' is "));
   ModelConfig config = marian_config_of_a_toy();
   config.activation = Activation::gelu_tanh;
@@ -237,9 +237,8 @@ TEST(WriteMarian, NamesWhatMarianComputesOtherwise) {
 TEST(WriteModels, NamesTheFieldThatHasNoEqual) {
   TemporaryFolder folder;
   const ModelFile opennmt = open_model(golden("ct2_opennmt"));
-  EXPECT_THAT(
-      complaint(write_huggingface, opennmt, folder / "hf"),
-      HasSubstr("its 'norm' is \"pre\", which MarianMT of transformers does not support (it supports \"post\")"));
+  EXPECT_THAT(complaint(write_huggingface, opennmt, folder / "hf"),
+              HasSubstr("its 'norm' is \"pre\", which cannot be written for MarianMT of transformers (only \"post\")"));
   EXPECT_FALSE(fs::exists(folder / "hf"));
   const ConvertedModel marian = *read_ctranslate2(golden("ct2_marian"), {});
   ModelConfig config = marian.config;
