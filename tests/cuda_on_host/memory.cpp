@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 #include <sys/mman.h>
 
+#include <cstring>
 #include <map>
 
 // Device memory. Each allocation has pages of its own, and one more that nobody may touch.
@@ -45,6 +46,8 @@ Unlocked::Unlocked() {
 Unlocked::~Unlocked() {
   if (--unlocked == 0) protect(PROT_NONE);
 }
+
+void checked_copy(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 
 }  // namespace cuda_on_host
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 
 namespace cuda_on_host {
 
@@ -9,5 +10,8 @@ class Unlocked {
   ~Unlocked();
   Unlocked(const Unlocked&) = delete;
 };
+
+/// Copies bytes. Sanitizers check this function, but not threads.cpp and matrix_units.cpp, which would be too slow.
+void checked_copy(void* to, const void* from, size_t bytes);
 
 }  // namespace cuda_on_host

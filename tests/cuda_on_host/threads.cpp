@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -160,14 +161,14 @@ void copy_later(void* to, const void* from) {
 }
 
 void finish_copies() {
-  for (const Copy& copy : std::exchange(current->copies, {}))
-    copy.from ? std::memcpy(copy.to, copy.from, 16) : std::memset(copy.to, 0, 16);
+  static constexpr std::byte zeros[16] = {};
+  for (const Copy& copy : std::exchange(current->copies, {})) checked_copy(copy.to, copy.from ? copy.from : zeros, 16);
 }
 
 const Given& gather(const uint32_t (&mine)[words_given]) {
   const unsigned warp = warp_of(*current), lane = threadIdx.x % warp_size;
   Given& all = block.gathered[warp][block.turns[warp][lane]++ % 2];
-  std::copy(mine, mine + words_given, all[lane]);
+  std::memcpy(all[lane], mine, sizeof mine);
   wait_for_warp();
   return all;
 }
