@@ -11,7 +11,7 @@ class Unlocked {
   Unlocked(const Unlocked&) = delete;
 };
 
-/// Copies bytes. Sanitizers check this function, but not threads.cpp and matrix_units.cpp, which would be too slow.
+/// Copies bytes. Sanitizers check this function, but not the simulated hardware (CMakeLists.txt).
 void checked_copy(void* to, const void* from, size_t bytes);
 
 }  // namespace cuda_on_host
