@@ -1,0 +1,81 @@
+#include "bindings/python/src/run_thread.h"
+
+#include <chrono>
+
+#include "base/thread_signals.h"
+
+namespace dragoman::python {
+namespace {
+
+// How often a waiting thread checks for Ctrl-C.
+constexpr std::chrono::milliseconds patience(100);
+
+}  // namespace
+
+RunThread::RunThread(std::shared_ptr<Engine> engine, NamedOptions options) : engine_(std::move(engine)) {
+  thread_ = std::thread([this, options = std::move(options)] { work(options); });
+}
+
+// The run may need the interpreter's lock for a message before it ends.
+RunThread::~RunThread() {
+  abandon();
+  const WithoutLock unlocked;
+  thread_.join();
+}
+
+bool RunThread::ended() {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
+std::optional<RunThread::Event> RunThread::wait() {
+  const WithoutLock unlocked;
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, patience, [this] { return offered_ || ended_; });
+  return offered_;
+}
+
+void RunThread::take_event() {
+  const std::lock_guard lock(mutex_);
+  offered_.reset();
+  changed_.notify_all();
+}
+
+void RunThread::abandon() {
+  const std::lock_guard lock(mutex_);
+  abandoned_ = true;
+  offered_.reset();
+  control_.stop = true;  // events may be far apart
+  changed_.notify_all();
+}
+
+TrainResult RunThread::result() const {
+  if (failure_) std::rethrow_exception(failure_);
+  return result_;
+}
+
+void RunThread::work(const NamedOptions& options) {
+  leave_signals_to_the_program();
+  try {
+    result_ = train(
+        *engine_, options, [this](const RunMoment& now, const RunEvent& event) { offer(now, event); }, &control_);
+  } catch (const Abandoned&) {
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+void RunThread::offer(const RunMoment& now, const RunEvent& event) {
+  std::unique_lock lock(mutex_);
+  if (!abandoned_) {
+    offered_ = {&now, &event};
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !offered_; });
+  }
+  if (abandoned_) throw Abandoned();
+}
+
+}  // namespace dragoman::python

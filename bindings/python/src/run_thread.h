@@ -1,0 +1,54 @@
+#pragma once
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "bindings/python/src/bindings.h"
+#include "dragoman/engine.h"
+#include "dragoman/train.h"
+
+namespace dragoman::python {
+
+/// A training run in a thread of its own, so that Python's thread, which waits for it, sees Ctrl-C. The run pauses at
+/// each event until that thread has taken it.
+class RunThread {
+ public:
+  RunThread(std::shared_ptr<Engine> engine, NamedOptions options);
+  /// Abandons the run.
+  ~RunThread();
+  RunThread(const RunThread&) = delete;
+
+  struct Event {
+    const RunMoment* now;
+    const RunEvent* event;
+  };
+
+  bool ended();
+  /// The event at which the run pauses. None: it has ended, or none came in time.
+  std::optional<Event> wait();
+  void take_event();
+  /// Ends the run after the current update, saved.
+  void stop() { control_.stop = true; }
+  /// Ends the run at its next event, unsaved.
+  void abandon();
+  /// Of a run that has ended; throws what ended it, unless that is abandon().
+  TrainResult result() const;
+
+ private:
+  struct Abandoned {};
+  void work(const NamedOptions& options);
+  void offer(const RunMoment& now, const RunEvent& event);
+
+  const std::shared_ptr<Engine> engine_;
+  RunControl control_;
+  TrainResult result_;
+  std::exception_ptr failure_;
+  std::mutex mutex_;  // guards the members below
+  std::condition_variable changed_;
+  std::optional<Event> offered_;
+  bool abandoned_ = false, ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace dragoman::python
