@@ -182,15 +182,23 @@ class ModelFile:
     def target_vocabulary(self) -> Vocabulary: ...
     def weights(self) -> list[FileTensor]: ...
 
-def train(
-    *,
-    options: Sequence[tuple[str, Optional[Sequence[bytes]]]],
-    device: str,
-    threads: int,
-    fast_math: bool,
-    on_event: Optional[Callable[[RunEvent], object]],
-    log: Callable[[bool, str], None],
-) -> tuple[str, int, float]: ...
+class TrainingRun:
+    """A run that trains in a thread of its own."""
+
+    def __init__(
+        self,
+        *,
+        options: Sequence[tuple[str, Optional[Sequence[bytes]]]],
+        device: str,
+        threads: int,
+        fast_math: bool,
+        log: Callable[[bool, str], None],
+    ) -> None: ...
+    def finish(
+        self, on_event: Optional[Callable[[RunEvent], object]], log: Callable[[bool, str], None]
+    ) -> tuple[str, int, float]: ...
+    def close(self) -> None: ...
+
 def convert(
     *,
     input: bytes,

@@ -52,7 +52,7 @@ class RunReport(RunEvent):
 class RunFigure:
     """A metric of a validation: ``better`` than all earlier ones?
 
-    ``best`` is the best value so far, if any; ``stalled`` counts validations in a row without improvement.
+    ``best`` is the best of earlier validations, if any; ``stalled`` counts validations in a row without improvement.
     """
 
     metric: str

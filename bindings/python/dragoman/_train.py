@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import atexit
 import operator
 import os
+import weakref
 from dataclasses import dataclass
 from typing import Callable, Iterable, SupportsFloat, SupportsIndex, Union
 
@@ -50,25 +52,29 @@ def train(
     ``on_event`` is called in this thread with each event of the run, which waits for it. It may raise
     ``StopTraining``, which ends training with the model saved; any other exception ends it unsaved and is raised here.
     Ctrl-C ends training after the current update with the model saved, and then raises ``KeyboardInterrupt``; before
-    the first update it ends without a model. Other Python threads run meanwhile, and may train other models.
+    ``RunStarted`` there is no model yet. Other Python threads run meanwhile, and may train other models.
     """
     if on_event is not None and not callable(on_event):
         raise TypeError(f"on_event: expected a function, found {shown(on_event)} of type {type(on_event).__name__}")
-    for name, ours in _renamed.items():
+    for name, hint in _elsewhere.items():
         if name in options:
-            raise Error(f"train has no option {name}", f"it is called {ours} here")
-    reason, updates, epochs = _dragoman.train(
+            raise Error(f"train has no option {name}", hint)
+    run = _dragoman.TrainingRun(
         options=[(text_of(name, "options"), _words(v, name)) for name, v in options.items() if v is not None],
         device=text_of(device, "device"),
         threads=whole_number(threads, "threads"),
         fast_math=truth_value(fast_math, "fast_math"),
-        on_event=on_event,
         log=log,
     )
-    return TrainResult(reason, updates, epochs)
+    _alive.add(run)
+    return TrainResult(*run.finish(on_event, log))
 
 
-_renamed = {"devices": "device", "cpu_threads": "threads"}
+_elsewhere = {
+    "devices": "it is called device here",
+    "cpu_threads": "it is called threads here",
+    "quiet": 'messages go to logging.getLogger("dragoman")',
+}
 
 
 def _words(value: TrainOption, argument: str) -> list[bytes] | None:
@@ -91,3 +97,13 @@ def _word(value: object, argument: str) -> bytes:
         return repr(float(value)).encode()
     found = f"found {shown(value)} of type {type(value).__name__}"
     raise TypeError(f"{argument}: expected a text, number, truth value, file name or list of these, {found}")
+
+
+# A run of a daemon thread must not meet the end of the process.
+_alive: weakref.WeakSet[_dragoman.TrainingRun] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for run in list(_alive):
+        run.close()

@@ -12,6 +12,13 @@ constexpr std::chrono::milliseconds patience(100);
 
 }  // namespace
 
+// The copy in a child of fork() stays, as its condition variable has a waiter that never leaves.
+std::shared_ptr<RunThread> RunThread::start(std::shared_ptr<Engine> engine, NamedOptions options) {
+  return {new RunThread(std::move(engine), std::move(options)), [](RunThread* run) {
+            if (!run->process_.forked()) delete run;
+          }};
+}
+
 RunThread::RunThread(std::shared_ptr<Engine> engine, NamedOptions options) : engine_(std::move(engine)) {
   thread_ = std::thread([this, options = std::move(options)] { work(options); });
 }
@@ -24,6 +31,7 @@ RunThread::~RunThread() {
 }
 
 bool RunThread::ended() {
+  if (process_.forked()) return true;
   const std::lock_guard lock(mutex_);
   return ended_;
 }
@@ -49,7 +57,17 @@ void RunThread::abandon() {
   changed_.notify_all();
 }
 
-TrainResult RunThread::result() const {
+// A thread that computes must not meet the end of the process.
+void RunThread::close() {
+  if (process_.forked()) return;
+  abandon();
+  const WithoutLock unlocked;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return ended_; });
+}
+
+std::optional<TrainResult> RunThread::result() const {
+  process_.require_not_forked("training run");
   if (failure_) std::rethrow_exception(failure_);
   return result_;
 }

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/own_process.h"
 #include "bindings/python/src/bindings.h"
 #include "dragoman/engine.h"
 #include "dragoman/train.h"
@@ -11,10 +12,11 @@
 namespace dragoman::python {
 
 /// A training run in a thread of its own, so that Python's thread, which waits for it, sees Ctrl-C. The run pauses at
-/// each event until that thread has taken it.
+/// each event until that thread has taken it. In a child of fork() there is no such thread: the run counts as ended,
+/// and result() is an Error.
 class RunThread {
  public:
-  RunThread(std::shared_ptr<Engine> engine, NamedOptions options);
+  static std::shared_ptr<RunThread> start(std::shared_ptr<Engine> engine, NamedOptions options);
   /// Abandons the run.
   ~RunThread();
   RunThread(const RunThread&) = delete;
@@ -32,17 +34,21 @@ class RunThread {
   void stop() { control_.stop = true; }
   /// Ends the run at its next event, unsaved.
   void abandon();
-  /// Of a run that has ended; throws what ended it, unless that is abandon().
-  TrainResult result() const;
+  /// Abandons the run and waits for its end.
+  void close();
+  /// Of a run that has ended; none if it was abandoned. Throws what ended it.
+  std::optional<TrainResult> result() const;
 
  private:
   struct Abandoned {};
+  RunThread(std::shared_ptr<Engine> engine, NamedOptions options);
   void work(const NamedOptions& options);
   void offer(const RunMoment& now, const RunEvent& event);
 
+  const OwnProcess process_;
   const std::shared_ptr<Engine> engine_;
   RunControl control_;
-  TrainResult result_;
+  std::optional<TrainResult> result_;
   std::exception_ptr failure_;
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;

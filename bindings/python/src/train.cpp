@@ -22,6 +22,8 @@ NamedOption option_of(const Keyword& keyword, const std::vector<Option>& options
   std::ranges::replace(named.name, '_', '-');
   const Option* option = find(options, named.name);
   if (!option) return named;  // train() says what is wrong
+  if (option->owner != Owner::work)
+    throw Error(fmt::format("train has no option {}", argument), "only the command line has it");
   const bool lone = option->stands_alone() && !option->list;
   const std::string expected = option->boolean ? "True or False" : std::string(option->value);
   if (!words && !lone) fail("{} is True, expected {}", argument, expected);
@@ -81,8 +83,7 @@ class Caller {
 
 using Result = std::tuple<std::string, int64_t, double>;
 
-Result train_in_thread(const Machine& machine, const std::vector<Keyword>& keywords, const py::object& on_event) {
-  RunThread run(engine_of(machine), options_of(keywords));
+Result finish(RunThread& run, const py::object& on_event, const py::object& log) {
   Caller caller(run, on_event);
   while (!run.ended()) {
     const auto event = run.wait();
@@ -90,11 +91,12 @@ Result train_in_thread(const Machine& machine, const std::vector<Keyword>& keywo
     if (event) caller.take(*event);
   }
   try {
-    const TrainResult result = run.result();
-    if (!caller.raised()) return {std::string(name_of(result.reason)), result.updates, result.epochs};
+    const std::optional<TrainResult> result = run.result();
+    require(result || caller.raised(), "training was abandoned, as the program ends");
+    if (!caller.raised()) return {std::string(name_of(result->reason)), result->updates, result->epochs};
   } catch (const std::exception& error) {
     if (!caller.raised()) throw;
-    machine.log(true, message_of(error.what()));  // Python raises one exception
+    log(true, message_of(error.what()));  // Python raises one exception
   }
   throw py::error_already_set(*caller.raised());
 }
@@ -103,13 +105,15 @@ Result train_in_thread(const Machine& machine, const std::vector<Keyword>& keywo
 
 void add_train(py::module_& module) {
   using namespace py::literals;
-  module.def(
-      "train",
-      [](const std::vector<Keyword>& options, std::string device, int threads, bool fast_math,
-         const py::object& on_event, py::object log) {
-        return train_in_thread({std::move(device), threads, std::move(log), fast_math}, options, on_event);
-      },
-      py::kw_only(), "options"_a, "device"_a, "threads"_a, "fast_math"_a, "on_event"_a, "log"_a);
+  py::class_<RunThread, std::shared_ptr<RunThread>>(module, "TrainingRun")
+      .def(py::init([](const std::vector<Keyword>& options, std::string device, int threads, bool fast_math,
+                       py::object log) {
+             return RunThread::start(engine_of({std::move(device), threads, std::move(log), fast_math}),
+                                     options_of(options));
+           }),
+           py::kw_only(), "options"_a, "device"_a, "threads"_a, "fast_math"_a, "log"_a)
+      .def("finish", finish, "on_event"_a, "log"_a)
+      .def("close", &RunThread::close);
 }
 
 }  // namespace dragoman::python
