@@ -13,21 +13,27 @@ constexpr std::chrono::milliseconds patience(100);
 }  // namespace
 
 // The copy in a child of fork() stays, as its condition variable has a waiter that never leaves.
-std::shared_ptr<RunThread> RunThread::start(std::shared_ptr<Engine> engine, NamedOptions options) {
+std::shared_ptr<RunThread> RunThread::make(std::shared_ptr<Engine> engine, NamedOptions options) {
   return {new RunThread(std::move(engine), std::move(options)), [](RunThread* run) {
             if (!run->process_.forked()) delete run;
           }};
 }
 
-RunThread::RunThread(std::shared_ptr<Engine> engine, NamedOptions options) : engine_(std::move(engine)) {
-  thread_ = std::thread([this, options = std::move(options)] { work(options); });
+RunThread::RunThread(std::shared_ptr<Engine> engine, NamedOptions options)
+    : engine_(std::move(engine)), options_(std::move(options)) {}
+
+void RunThread::begin() {
+  const std::lock_guard lock(mutex_);
+  if (abandoned_) return;
+  thread_ = std::thread([this] { work(); });
+  ended_ = false;
 }
 
 // The run may need the interpreter's lock for a message before it ends.
 RunThread::~RunThread() {
   abandon();
   const WithoutLock unlocked;
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 bool RunThread::ended() {
@@ -72,11 +78,11 @@ std::optional<TrainResult> RunThread::result() const {
   return result_;
 }
 
-void RunThread::work(const NamedOptions& options) {
+void RunThread::work() {
   leave_signals_to_the_program();
   try {
     result_ = train(
-        *engine_, options, [this](const RunMoment& now, const RunEvent& event) { offer(now, event); }, &control_);
+        *engine_, options_, [this](const RunMoment& now, const RunEvent& event) { offer(now, event); }, &control_);
   } catch (const Abandoned&) {
   } catch (...) {
     failure_ = std::current_exception();

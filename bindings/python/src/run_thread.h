@@ -16,7 +16,7 @@ namespace dragoman::python {
 /// and result() is an Error.
 class RunThread {
  public:
-  static std::shared_ptr<RunThread> start(std::shared_ptr<Engine> engine, NamedOptions options);
+  static std::shared_ptr<RunThread> make(std::shared_ptr<Engine> engine, NamedOptions options);
   /// Abandons the run.
   ~RunThread();
   RunThread(const RunThread&) = delete;
@@ -26,6 +26,8 @@ class RunThread {
     const RunEvent* event;
   };
 
+  /// Starts the run, unless it is abandoned already.
+  void begin();
   bool ended();
   /// The event at which the run pauses. None: it has ended, or none came in time.
   std::optional<Event> wait();
@@ -42,18 +44,19 @@ class RunThread {
  private:
   struct Abandoned {};
   RunThread(std::shared_ptr<Engine> engine, NamedOptions options);
-  void work(const NamedOptions& options);
+  void work();
   void offer(const RunMoment& now, const RunEvent& event);
 
   const OwnProcess process_;
   const std::shared_ptr<Engine> engine_;
+  const NamedOptions options_;
   RunControl control_;
   std::optional<TrainResult> result_;
   std::exception_ptr failure_;
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::optional<Event> offered_;
-  bool abandoned_ = false, ended_ = false;
+  bool abandoned_ = false, ended_ = true;
   std::thread thread_;
 };
 

@@ -65,7 +65,7 @@ class Caller {
   const std::optional<py::error_already_set>& raised() const { return raised_; }
 
  private:
-  // What a signal raises comes at any time, so the run saves what it has learned. Before the first update, that is
+  // What a signal raises comes at any time, so the run saves what it has learned. Before RunStarted, that is
   // nothing.
   void end_by(const py::error_already_set& error, bool by_signal) {
     raised_.emplace(error);
@@ -81,10 +81,17 @@ class Caller {
   std::optional<py::error_already_set> raised_;  // ends the run
 };
 
+// Python ends daemon threads without a word, so no error is raised in one whose run was closed.
+[[noreturn]] void end_with_the_process() {
+  const WithoutLock unlocked;
+  for (;;) pause();
+}
+
 using Result = std::tuple<std::string, int64_t, double>;
 
 Result finish(RunThread& run, const py::object& on_event, const py::object& log) {
   Caller caller(run, on_event);
+  run.begin();
   while (!run.ended()) {
     const auto event = run.wait();
     caller.check_signals();
@@ -92,7 +99,7 @@ Result finish(RunThread& run, const py::object& on_event, const py::object& log)
   }
   try {
     const std::optional<TrainResult> result = run.result();
-    require(result || caller.raised(), "training was abandoned, as the program ends");
+    if (!result && !caller.raised()) end_with_the_process();
     if (!caller.raised()) return {std::string(name_of(result->reason)), result->updates, result->epochs};
   } catch (const std::exception& error) {
     if (!caller.raised()) throw;
@@ -108,8 +115,8 @@ void add_train(py::module_& module) {
   py::class_<RunThread, std::shared_ptr<RunThread>>(module, "TrainingRun")
       .def(py::init([](const std::vector<Keyword>& options, std::string device, int threads, bool fast_math,
                        py::object log) {
-             return RunThread::start(engine_of({std::move(device), threads, std::move(log), fast_math}),
-                                     options_of(options));
+             return RunThread::make(engine_of({std::move(device), threads, std::move(log), fast_math}),
+                                    options_of(options));
            }),
            py::kw_only(), "options"_a, "device"_a, "threads"_a, "fast_math"_a, "log"_a)
       .def("finish", finish, "on_event"_a, "log"_a)
