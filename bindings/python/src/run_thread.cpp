@@ -12,11 +12,13 @@ constexpr std::chrono::milliseconds patience(100);
 
 }  // namespace
 
-// The copy in a child of fork() stays, as its condition variable has a waiter that never leaves.
 std::shared_ptr<RunThread> RunThread::make(std::shared_ptr<Engine> engine, NamedOptions options) {
-  return {new RunThread(std::move(engine), std::move(options)), [](RunThread* run) {
-            if (!run->process_.forked()) delete run;
-          }};
+  return std::shared_ptr<RunThread>(new RunThread(std::move(engine), std::move(options)), &RunThread::destroy);
+}
+
+// The copy in a child of fork() stays, as its condition variable has a waiter that never leaves.
+void RunThread::destroy(RunThread* run) {
+  if (!run->process_.forked()) delete run;
 }
 
 RunThread::RunThread(std::shared_ptr<Engine> engine, NamedOptions options)

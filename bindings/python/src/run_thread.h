@@ -44,6 +44,7 @@ class RunThread {
  private:
   struct Abandoned {};
   RunThread(std::shared_ptr<Engine> engine, NamedOptions options);
+  static void destroy(RunThread* run);
   void work();
   void offer(const RunMoment& now, const RunEvent& event);
 
