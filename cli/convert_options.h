@@ -1,18 +1,8 @@
 #pragma once
-#include "base/enum_names.h"
-#include "dragoman/convert.h"
+#include "engine/model_format.h"
 #include "options/machine_options.h"
 
 namespace dragoman {
-
-inline std::span<const EnumName<ModelFormat>> enum_names(ModelFormat) {
-  static constexpr EnumName<ModelFormat> names[] = {{ModelFormat::dragoman, "dragoman"},
-                                                    {ModelFormat::ctranslate2, "ctranslate2"},
-                                                    {ModelFormat::huggingface, "huggingface"},
-                                                    {ModelFormat::marian, "marian"},
-                                                    {ModelFormat::onnx, "onnx"}};
-  return names;
-}
 
 struct ConvertCommandOptions : ConvertOptions, MachineOptions {
   std::string verify;  // text to compare with the other program on; empty: none

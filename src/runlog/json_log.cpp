@@ -5,6 +5,7 @@
 
 #include "base/json_text.h"
 #include "base/utc_time.h"
+#include "runlog/end_reason.h"
 
 namespace dragoman {
 namespace {
@@ -81,8 +82,7 @@ std::string add(Json& line, const RunDecay& e) {
 }
 
 std::string add(Json& line, const RunEnd& e) {
-  static constexpr const char* reasons[] = {"after", "early-stopping", "signal", "end-of-text"};
-  line["reason"] = reasons[e.reason];
+  line["reason"] = name_of(e.reason);
   line["epochs"] = int64_t(e.epochs);
   return "end";
 }

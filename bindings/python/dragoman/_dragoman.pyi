@@ -1,6 +1,7 @@
 from typing import Callable, Iterable, Optional, Sequence
 
 from ._arguments import Path
+from ._run_event import RunEvent
 
 __version__: str
 
@@ -180,3 +181,49 @@ class ModelFile:
     @property
     def target_vocabulary(self) -> Vocabulary: ...
     def weights(self) -> list[FileTensor]: ...
+
+class TrainingRun:
+    """A run that trains in a thread of its own."""
+
+    def __init__(
+        self,
+        *,
+        options: Sequence[tuple[str, Optional[Sequence[bytes]]]],
+        device: str,
+        threads: int,
+        fast_math: bool,
+        log: Callable[[bool, str], None],
+    ) -> None: ...
+    def finish(
+        self, on_event: Optional[Callable[[RunEvent], object]], log: Callable[[bool, str], None]
+    ) -> tuple[str, int, float]: ...
+    def close(self) -> None: ...
+
+def convert(
+    *,
+    input: bytes,
+    output: bytes,
+    format: str,
+    vocabs: Sequence[bytes],
+    source_lang: str,
+    target_lang: str,
+    log: Callable[[bool, str], None],
+) -> None: ...
+def average(
+    *, models: Sequence[bytes], output: bytes, vocabs: Sequence[bytes], threads: int, log: Callable[[bool, str], None]
+) -> None: ...
+def quantize(
+    *,
+    model: bytes,
+    output: bytes,
+    valid_sets: Sequence[bytes],
+    gate: float,
+    beam_size: int,
+    tokenize: str,
+    vocabs: Sequence[bytes],
+    source_lang: str,
+    target_lang: str,
+    device: str,
+    threads: int,
+    log: Callable[[bool, str], None],
+) -> tuple[int, int, Optional[tuple[float, float]], Optional[tuple[float, float]]]: ...

@@ -6,6 +6,7 @@ namespace dragoman::python {
 std::shared_ptr<Engine> engine_of(const Machine& machine) {
   return std::make_shared<Engine>(
       EngineOptions{.device = machine.device,
+                    .fast_math = machine.fast_math,
                     .threads = machine.threads,
                     .log = [log = shared(machine.log)](LogLevel level, std::string_view message) {
                       const WithLock lock;

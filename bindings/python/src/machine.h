@@ -11,6 +11,7 @@ struct Machine {
   std::string device;
   int threads;
   py::object log;
+  bool fast_math = false;
 };
 std::shared_ptr<Engine> engine_of(const Machine& machine);
 

@@ -34,4 +34,6 @@ PYBIND11_MODULE(_dragoman, module) {
   add_scorer(module);
   add_evaluate(module);
   add_model_file(module);
+  add_train(module);
+  add_made_models(module);
 }
