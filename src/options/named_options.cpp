@@ -24,6 +24,8 @@ Assignments read_named_options(const NamedOptions& given, const std::vector<Opti
                           did_you_mean(name, all_names(options)));
     } else if (assignments.contains(option->name)) {
       findings.add_unread(Error(fmt::format("option '{}' is given twice", option->name)));
+    } else if (values.empty() && !option->list && !option->stands_alone()) {
+      findings.add_unread(Error(fmt::format("--{} needs a value", option->name)));
     } else {
       assignments[option->name] = {.words = values_of(named, *option), .where = fmt::format("--{}", option->name)};
     }

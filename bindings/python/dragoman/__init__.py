@@ -3,8 +3,8 @@
 from ._dragoman import MetricScore, ScoredPair, Translation, Vocabulary, __version__
 from ._error import Error
 from ._evaluate import evaluate
-from ._made_models import QuantizeResult, TranslationQuality, average, convert, quantize
 from ._model_file import ModelFile
+from ._model_tools import QuantizeResult, TranslationQuality, average, convert, quantize
 from ._run_event import (
     RunDecay,
     RunEnd,

@@ -15,7 +15,7 @@ namespace py = pybind11;
 
 /// One for each file of this folder; they add their classes and functions.
 void add_evaluate(py::module_& module);
-void add_made_models(py::module_& module);
+void add_model_tools(py::module_& module);
 void add_model_file(py::module_& module);
 void add_scorer(py::module_& module);
 void add_train(py::module_& module);

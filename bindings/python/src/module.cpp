@@ -35,5 +35,5 @@ PYBIND11_MODULE(_dragoman, module) {
   add_evaluate(module);
   add_model_file(module);
   add_train(module);
-  add_made_models(module);
+  add_model_tools(module);
 }

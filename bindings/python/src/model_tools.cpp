@@ -76,7 +76,7 @@ void add_quantize(py::module_& module) {
 
 }  // namespace
 
-void add_made_models(py::module_& module) {
+void add_model_tools(py::module_& module) {
   add_convert(module);
   add_average(module);
   add_quantize(module);
