@@ -102,11 +102,11 @@ TEST_F(TrainTest, NamesAllThatIsWrongWithItsOptionsAsTheCommandDoes) {
   wrong.push_back({"seed", {"1"}});
   wrong.push_back({"seed", {"2"}});
   wrong.push_back({"dropout-src", {}});
-  EXPECT_THAT([&] { train(engine, wrong); },
-              ThrowsMessage<Error>(AllOf(HasSubstr("there is no option 'dim-emd'"), HasSubstr("did you mean dim-emb"),
-                                         HasSubstr("--learn-rate: 'fast' is not a number"),
-                                         HasSubstr("option 'seed' is given twice"),
-                                         HasSubstr("--dropout-src needs a value"))));
+  EXPECT_THAT(
+      [&] { train(engine, wrong); },
+      ThrowsMessage<Error>(AllOf(HasSubstr("there is no option 'dim-emd'"), HasSubstr("did you mean dim-emb"),
+                                 HasSubstr("--learn-rate: 'fast' is not a number"),
+                                 HasSubstr("option 'seed' is given twice"), HasSubstr("--dropout-src needs a value"))));
   EXPECT_THAT([&] { train(engine, {}); }, ThrowsMessage<Error>(HasSubstr("--model FILE is missing")));
 }
 
