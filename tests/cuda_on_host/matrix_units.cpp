@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <bit>
 
 #include "base/error.h"
@@ -11,54 +12,63 @@
 namespace dragoman::cuda {
 namespace {
 
-using cuda_on_host::Given;
+/// Factors of a product of 16 x K and K x 8 numbers, K up to 16.
+struct Factors {
+  float a[16][16], b[8][16];  // (row, k), (column, k)
+};
+static_assert(sizeof(Factors) <= cuda_on_host::warp_bytes);
 
-/// c += a b of the words a0 to a3, b0 and b1 that the lanes hold. In lane (g, t), a0 is in row g of a and a1 in g + 8,
-/// a2 and a3 likewise in the second half of the columns; b0 and b1 are in column g of b, in the first and second half
-/// of the rows. A word holds `packed` adjacent numbers, so t counts words.
+/// Lane (g, t) holds columns of rows g (words a0, a2) and g + 8 (a1, a3) of a, and rows of column g of b (b0, b1). The
+/// first half of them is in a0, a1 and b0, and t is its word of that half. A word holds `packed` adjacent numbers. Its
+/// results are columns 2 t and 2 t + 1 of these rows.
 template <int packed, class F>
 void multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], const F& part) {
-  const Given& words = cuda_on_host::gather({a[0], a[1], a[2], a[3], b[0], b[1]});
+  auto& all = *static_cast<Factors*>(cuda_on_host::warp_memory());
   const int lane = int(threadIdx.x % 32), g = lane / 4, t = lane % 4;
-  float rows[2][8 * packed], columns[2][8 * packed];  // g and g + 8 of a; 2 t and 2 t + 1 of b
-  for (int k = 0; k < 8 * packed; ++k) {
-    const int half = k / (4 * packed), of_lane = k / packed % 4, in_word = k % packed;
-    for (int n = 0; n < 2; ++n) {
-      rows[n][k] = part(words[4 * g + of_lane][2 * half + n], in_word);
-      columns[n][k] = part(words[4 * (2 * t + n) + of_lane][4 + half], in_word);
+  for (int half = 0; half < 2; ++half)
+    for (int n = 0; n < packed; ++n) {
+      const int k = (4 * half + t) * packed + n;
+      all.a[g][k] = part(a[2 * half], n);
+      all.a[g + 8][k] = part(a[2 * half + 1], n);
+      all.b[g][k] = part(b[half], n);
     }
+  cuda_on_host::wait_for_warp();
+  for (int e = 0; e < 4; ++e) {
+    float sum = c[e];
+    for (int k = 0; k < 8 * packed; ++k) sum += all.a[g + e / 2 * 8][k] * all.b[2 * t + e % 2][k];
+    c[e] = sum;
   }
-  for (int k = 0; k < 8 * packed; ++k)
-    for (int e = 0; e < 4; ++e) c[e] += rows[e / 2][k] * columns[e % 2][k];
 }
 
-/// Number `column` of row `row` of matrix m, whose rows' addresses are in the first two words of eight lanes.
-uint32_t number_of(const Given& addresses, int m, int row, int column) {
-  const uint32_t(&words)[cuda_on_host::words_given] = addresses[8 * m + row];
-  const uintptr_t address = words[0] | uintptr_t{words[1]} << 32;
-  invariant(address % 16 == 0, "rows of matrices are aligned");
+using Addresses = std::array<const uint16_t*, 32>;
+
+/// Of the rows of four matrices of 8 x 8 numbers, in the order of lanes.
+const Addresses& exchange_addresses(const void* row) {
+  auto& rows = *static_cast<Addresses*>(cuda_on_host::warp_memory());
+  invariant(reinterpret_cast<uintptr_t>(row) % 16 == 0, "rows of matrices are aligned");
+  rows[threadIdx.x % 32] = static_cast<const uint16_t*>(row);
+  cuda_on_host::wait_for_warp();
+  return rows;
+}
+
+uint32_t number_of(const Addresses& rows, int m, int row, int column) {
   uint16_t number = 0;
-  cuda_on_host::checked_copy(&number, reinterpret_cast<const uint16_t*>(address) + column, sizeof number);
+  cuda_on_host::checked_copy(&number, rows[size_t(8 * m + row)] + column, sizeof number);
   return number;
-}
-
-const Given& gather_address(const void* row) {
-  const auto address = reinterpret_cast<uintptr_t>(row);
-  return cuda_on_host::gather({uint32_t(address), uint32_t(address >> 32)});
 }
 
 }  // namespace
 
 void load_matrices(uint32_t (&to)[4], const void* row) {
-  const Given& addresses = gather_address(row);
+  const Addresses& rows = exchange_addresses(row);
   const int lane = int(threadIdx.x % 32), g = lane / 4, t = lane % 4;
-  for (int m = 0; m < 4; ++m) to[m] = number_of(addresses, m, g, 2 * t) | number_of(addresses, m, g, 2 * t + 1) << 16;
+  for (int m = 0; m < 4; ++m) to[m] = number_of(rows, m, g, 2 * t) | number_of(rows, m, g, 2 * t + 1) << 16;
 }
 
 void load_transposed(uint32_t (&to)[4], const void* row) {
-  const Given& addresses = gather_address(row);
+  const Addresses& rows = exchange_addresses(row);
   const int lane = int(threadIdx.x % 32), g = lane / 4, t = lane % 4;
-  for (int m = 0; m < 4; ++m) to[m] = number_of(addresses, m, 2 * t, g) | number_of(addresses, m, 2 * t + 1, g) << 16;
+  for (int m = 0; m < 4; ++m) to[m] = number_of(rows, m, 2 * t, g) | number_of(rows, m, 2 * t + 1, g) << 16;
 }
 
 void multiply_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {

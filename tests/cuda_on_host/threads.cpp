@@ -5,7 +5,6 @@
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
 #include <cstddef>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -37,15 +36,18 @@ struct Thread {
   std::vector<Copy> copies;  // that are under way
 };
 
+struct WarpMemory {
+  alignas(16) std::byte bytes[warp_bytes];
+};
+
 struct Block {
   std::vector<Thread> threads;
   context::fiber end;  // resumed when all are done
   Meeting all;
   std::vector<Meeting> warps;
-  // Of each warp's lanes. There are two, used in turns: some lanes may still read the other one.
-  std::vector<std::array<std::array<uint64_t, warp_size>, 2>> given;
-  std::vector<std::array<Given, 2>> gathered;
-  std::vector<std::array<unsigned, warp_size>> turns;
+  // Each warp has two, used in turns: some lanes may still read the other one.
+  std::vector<std::array<WarpMemory, 2>> exchanges;
+  std::vector<std::array<unsigned, warp_size>> turns;  // of the lanes
 };
 
 Block block;
@@ -103,8 +105,7 @@ void run_block(const cudaLaunchConfig_t& config, const std::function<void()>& th
   block.threads.resize(count);
   block.all.members = count;
   block.warps.resize(warps);
-  block.given.resize(warps);
-  block.gathered.resize(warps);
+  block.exchanges.resize(warps);
   block.turns.resize(warps);
   for (unsigned t = 0; t < count; ++t) {
     ++block.warps[t / warp_size].members;
@@ -147,12 +148,9 @@ void wait_for_warp() {
   meet(block.warps[warp], size_t(warp) * warp_size, std::min<size_t>((warp + 1) * warp_size, block.threads.size()));
 }
 
-uint64_t exchange(uint64_t mine, unsigned lane) {
-  const unsigned warp = warp_of(*current), own_lane = threadIdx.x % warp_size;
-  auto& given = block.given[warp][block.turns[warp][own_lane]++ % 2];
-  given[own_lane] = mine;
-  wait_for_warp();
-  return given[lane];
+void* warp_memory() {
+  const unsigned warp = warp_of(*current), lane = threadIdx.x % warp_size;
+  return block.exchanges[warp][block.turns[warp][lane]++ % 2].bytes;
 }
 
 void copy_later(void* to, const void* from) {
@@ -163,14 +161,6 @@ void copy_later(void* to, const void* from) {
 void finish_copies() {
   static constexpr std::byte zeros[16] = {};
   for (const Copy& copy : std::exchange(current->copies, {})) checked_copy(copy.to, copy.from ? copy.from : zeros, 16);
-}
-
-const Given& gather(const uint32_t (&mine)[words_given]) {
-  const unsigned warp = warp_of(*current), lane = threadIdx.x % warp_size;
-  Given& all = block.gathered[warp][block.turns[warp][lane]++ % 2];
-  std::memcpy(all[lane], mine, sizeof mine);
-  wait_for_warp();
-  return all;
 }
 
 }  // namespace cuda_on_host

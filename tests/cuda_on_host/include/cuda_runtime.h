@@ -90,25 +90,22 @@ bool may_launch(const cudaLaunchConfig_t& config);
 void run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
 void* dynamic_shared_memory();
 void wait_for_block();
-/// The value given by lane `lane` of this thread's warp, after every lane has given one.
-uint64_t exchange(uint64_t mine, unsigned lane);
-/// The values given by all lanes of this thread's warp, `words` each, valid until the warp's next exchange.
-constexpr unsigned words_given = 6;
-using Given = uint32_t[32][words_given];
-const Given& gather(const uint32_t (&mine)[words_given]);
 void wait_for_warp();
+/// Memory through which the lanes of this thread's warp exchange values: each writes its own, waits for the warp, and
+/// reads those of others before its next exchange.
+constexpr size_t warp_bytes = 1536;
+void* warp_memory();
 /// A copy of 16 bytes, zeros if `from` is null, which this thread makes when it finishes its copies, as it must.
 void copy_later(void* to, const void* from);
 void finish_copies();
 
 template <class T>
 T exchanged(T mine, unsigned lane) {
-  static_assert(sizeof(T) <= sizeof(uint64_t));
-  uint64_t bits = 0;
-  std::memcpy(&bits, &mine, sizeof mine);
-  bits = exchange(bits, lane);
-  std::memcpy(&mine, &bits, sizeof mine);
-  return mine;
+  static_assert(32 * sizeof(T) <= warp_bytes);
+  auto* const values = static_cast<T*>(warp_memory());
+  values[threadIdx.x % 32] = mine;
+  wait_for_warp();
+  return values[lane];
 }
 
 }  // namespace cuda_on_host
