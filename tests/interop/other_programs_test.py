@@ -57,16 +57,30 @@ class OtherPrograms(unittest.TestCase):
         return LINES[side][:9]
 
     def test_ctranslate2_gives_the_same_probabilities_and_translations(self):
+        modules("ctranslate2", "sentencepiece")
+        self.compare_with_ctranslate2("m", self.scores)
+
+    def test_ctranslate2_gives_the_same_of_a_model_with_gated_layers_and_relative_biases(self):
+        modules("ctranslate2", "sentencepiece")
+        self.call("train", "-t", "s", "t", "-v", "v", "v", "-m", "gated", *SMALL, "--transformer-ffn-gated",
+                  "--transformer-ffn-activation", "swish", "--transformer-positions", "relative-bias",
+                  "--transformer-norm", "rms", "--transformer-preprocess", "n", "--transformer-postprocess", "da",
+                  "--transformer-dim-key", "12")
+        scores = [float(s) for s in self.call("score", "-m", "gated", "-t", "s", "t").split()]
+        self.compare_with_ctranslate2("gated", scores)
+
+    def compare_with_ctranslate2(self, model, scores):
         ctranslate2, sentencepiece = modules("ctranslate2", "sentencepiece")
-        self.call("convert", "-i", "m", "-o", "ct2", "--to", "ctranslate2")
-        pieces = sentencepiece.SentencePieceProcessor(model_file=str(self.folder / "ct2" / "source.spm"))
-        translator = ctranslate2.Translator(str(self.folder / "ct2"), compute_type="float32")
+        folder = self.folder / f"ct2-{model}"
+        self.call("convert", "-i", model, "-o", folder.name, "--to", "ctranslate2")
+        pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.spm"))
+        translator = ctranslate2.Translator(str(folder), compute_type="float32")
         sources, targets = ([pieces.encode(line, out_type=str) for line in self.lines(side)] for side in (0, 1))
-        for ours, theirs in zip(self.scores, translator.score_batch(sources, targets)):
+        for ours, theirs in zip(scores, translator.score_batch(sources, targets)):
             self.assertAlmostEqual(ours, sum(theirs.log_probs), delta=1e-4)
         found = translator.translate_batch(sources, beam_size=3, max_decoding_length=60)
         (self.folder / "few").write_text("\n".join(self.lines(0)) + "\n", encoding="utf-8")
-        ours = self.call("translate", "-m", "m", "-i", "few", "-b", "3", "--search-rule", "ctranslate2")
+        ours = self.call("translate", "-m", model, "-i", "few", "-b", "3", "--search-rule", "ctranslate2")
         self.assertEqual([pieces.decode(r.hypotheses[0]) for r in found], ours.splitlines())
 
     def test_marian_gives_the_same_probabilities_and_translations(self):
