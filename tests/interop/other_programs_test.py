@@ -14,6 +14,7 @@ import sys
 import tempfile
 import unittest
 
+GOLDEN = pathlib.Path(__file__).resolve().parent / "golden"
 SENTENCES = [("a small dog runs .", "ein kleiner hund rennt ."), ("two men .", "zwei männer ."), ("a house", "ein haus")]
 LINES = {side: [f"{pair[side]} {pair[side]}"[:12 + 7 * i] for i, pair in enumerate(SENTENCES * 30)] for side in (0, 1)}
 SMALL = ["--dim-emb", "32", "--transformer-heads", "4", "--transformer-dim-ffn", "64", "--enc-depth", "2", "--dec-depth",
@@ -144,6 +145,17 @@ class OtherPrograms(unittest.TestCase):
                 sources, beam_size=1, max_decoding_length=60, return_attention=True), ours.splitlines(), strict=True):
             # CTranslate2 leaves out </s> on both sides.
             self.assert_same_alignment(rows_of(line)[:-1], found.attention[0], len(source))
+
+    def test_convert_compares_models_of_t5_with_ctranslate2(self):
+        modules("ctranslate2", "sentencepiece")
+        (self.folder / "words").write_text("w hh b dd p\nh x ee\na n aa r\n", encoding="utf-8")
+        for name in ("ct2_t5", "ct2_madlad"):
+            with self.subTest(name):
+                done = subprocess.run([BINARY, "convert", "-i", str(GOLDEN / name), "-o", f"{name}-again", "--verify",
+                                       "words"], cwd=self.folder, capture_output=True, encoding="utf-8", check=True)
+                found = re.search(r"Compared with ctranslate2: 3 lines; .* at most (\S+) for each token", done.stderr)
+                self.assertTrue(found, done.stderr)
+                self.assertLess(float(found[1]), 1e-5)
 
     def test_convert_compares_with_the_program_that_a_model_comes_from(self):
         modules("ctranslate2", "sentencepiece", "torch", "transformers", "_pymarian")
