@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "interop/ctranslate2.h"
+#include "interop/model_parts.h"
 #include "tests/interop/ctranslate2_folder.h"
 
 namespace dragoman {
@@ -79,6 +80,7 @@ TEST(CTranslate2Biases, AreSplitByTheModelOfT5) {
   Copy copy("ct2_t5");
   copy.folder.make("spiece.model", read_file(source_dir() + "/tests/vocab/golden/bpe.spm"));
   EXPECT_NE(open_model(copy.folder / "").vocabularies().source.encode("ab").size(), 0);
+  EXPECT_THAT(parts_of_models({copy.folder / ""}), testing::Contains(testing::EndsWith("spiece.model")));
 }
 
 /// A variable without dimensions.
