@@ -55,15 +55,15 @@ def ctranslate2():
     config = json.load(open(os.path.join(model, "config.json")))
     def splitter(side, i):
         names = vocabs[i:i + 1] + [os.path.join(model, name) for name in
-                                   (side + ".spm", "sentencepiece.model", "sentencepiece.bpe.model")]
+                                   (side + ".spm", "sentencepiece.model", "sentencepiece.bpe.model", "spiece.model")]
         name = next((n for n in names if os.path.exists(n)), None)
         return sentencepiece.SentencePieceProcessor(model_file=name) if name else None
     pieces = [splitter(side, i) for i, side in enumerate(("source", "target"))]
     def split(text, i):
         return pieces[i].encode(text, out_type=str) if pieces[i] else text.split()
     net = ctranslate2.Translator(model, compute_type="float32")
-    ends = [] if config.get("add_source_eos") or config.get("decoder_start_token") == config["bos_token"] else [
-        config["eos_token"]]
+    opennmt = config.get("decoder_start_token") == config["bos_token"] != "<pad>"
+    ends = [] if config.get("add_source_eos") or opennmt else [config["eos_token"]]
     before = [source_lang] if source_lang else []
     given = [target_lang] if source_lang and target_lang else []
     for text, translation in zip(*lines):

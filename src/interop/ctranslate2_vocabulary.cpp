@@ -72,10 +72,16 @@ SpecialIds special_ids(const Pieces& pieces, const JsonObject& config, const std
     return id_of(pieces, config.get(key, std::string(otherwise)));
   };
   const int blank = id_of(pieces, "<blank>");
-  const SpecialIds special{.unk = id("unk_token", "<unk>"),
-                           .bos = id("bos_token", "<s>"),
-                           .eos = id("eos_token", "</s>"),
-                           .pad = blank >= 0 ? blank : id_of(pieces, "<pad>")};
+  SpecialIds special{.unk = id("unk_token", "<unk>"),
+                     .bos = id("bos_token", "<s>"),
+                     .eos = id("eos_token", "</s>"),
+                     .pad = blank >= 0 ? blank : id_of(pieces, "<pad>")};
+  if (special.bos == special.pad) special.bos = -1;  // T5 has no <s>: its converter names <pad>
+  const auto start = config.get("decoder_start_token", std::string());
+  if (special.unk >= 0 && id_of(pieces, start) == special.unk) {  // MADLAD-400, whose <s> pads
+    if (special.pad < 0) special.pad = special.bos;
+    special.bos = special.unk;
+  }
   require(
       special.unk >= 0 && special.eos >= 0, "{}: a token list has no {}", where,
       special.unk < 0 ? config.get("unk_token", std::string("<unk>")) : config.get("eos_token", std::string("</s>")));
@@ -97,7 +103,8 @@ Vocabularies ctranslate2_vocabularies(const FileSet& folder, const FileSet& text
   for (size_t side = 0; side < vocabs.size(); ++side) splitting[side] = load_splitting(vocabs[side]);
   warn_unless_split(splitting[0], folder.path());
   m.source_vocabulary = int(source.size()), m.target_vocabulary = int(target.size());
-  const bool multilingual = names_languages(target);
+  // T5 names languages in the source; a piece such as fr_FR is text there.
+  const bool multilingual = m.positions != Positions::relative_bias && names_languages(target);
   if (multilingual) {
     m.generation.source_language = SourceLanguage::first;
     m.generation.target_language = TargetLanguage::target;

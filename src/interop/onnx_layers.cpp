@@ -127,7 +127,9 @@ std::string OnnxLayers::activation(const std::string& x) {
 }
 
 std::string OnnxLayers::feed_forward(const std::string& x, const std::string& name) {
-  return linear(activation(linear(x, name + ".up")), name + ".down");
+  std::string inner = activation(linear(x, name + (c_.gated_feed_forward ? ".gate" : ".up")));
+  if (c_.gated_feed_forward) inner = multiply(inner, linear(x, name + ".up"));
+  return linear(inner, name + ".down");
 }
 
 std::string OnnxLayers::hide_all_but(const std::string& visible) {

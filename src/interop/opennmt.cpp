@@ -50,12 +50,21 @@ void refuse_unknown_opennmt_parts(const PickleFields& o) {
   require(output == "softmax", "{}: generator_function is {}, expected softmax", o.where(), output);
 }
 
-Activation opennmt_activation(const PickleFields& o) {
+// silu always makes gated networks.
+void set_feed_forward(ModelConfig& m, const PickleFields& o) {
+  m.feed_forward = o.number("transformer_ff", 2048);
   const std::string name = o.text("pos_ffn_activation_fn", "relu");
-  if (name == "relu") return Activation::relu;
-  if (name == "gelu") return Activation::gelu;
+  for (const auto& [known, activation] : {std::pair("relu", Activation::relu),
+                                          {"gelu", Activation::gelu},
+                                          {"silu", Activation::swish},
+                                          {"gated-gelu", Activation::gelu}})
+    if (name == known) {
+      m.activation = activation;
+      m.gated_feed_forward = name == "silu" || name == "gated-gelu";
+      return;
+    }
   throw Error(fmt::format("{}: pos_ffn_activation_fn is {}, which dragoman does not support", o.where(), name),
-              "relu and gelu are supported; other activations make gated feed-forward networks");
+              "relu, gelu, silu and gated-gelu are supported");
 }
 
 int same_on_both_sides(const PickleFields& o, const char* ours, const char* theirs) {
@@ -88,8 +97,7 @@ void set_model(ModelConfig& m, const PickleFields& o) {
   m.encoder_layers = o.number("enc_layers");
   m.decoder_layers = o.number("dec_layers");
   m.heads = o.number("heads", 8);
-  m.feed_forward = o.number("transformer_ff", 2048);
-  m.activation = opennmt_activation(o);
+  set_feed_forward(m, o);
   m.norm = NormPlacement::pre;
   m.norm_epsilon = o.real("norm_eps", 1e-6);
   const std::string norm = o.text("layer_norm", "standard");
@@ -215,7 +223,8 @@ class OpenNmtMapping {
     norm(ours + "_norm", norm_before);
   }
   void feed_forward(const std::string& ours, const std::string& theirs) {
-    linear(ours + "feed_forward.up", theirs + "w_1");
+    if (c_.gated_feed_forward) linear(ours + "feed_forward.gate", theirs + "w_1");
+    linear(ours + "feed_forward.up", theirs + (c_.gated_feed_forward ? "w_3" : "w_1"));
     linear(ours + "feed_forward.down", theirs + "w_2");
     norm(ours + "feed_forward_norm", theirs + "layer_norm");
   }

@@ -53,7 +53,6 @@ void refuse_unknown_parts(const SockeyeOptions& o) {
     if (data.number(factors, 1) != 1) refuse(data, factors, "its tokens have factors");
   for (const YamlFields* side : {&o.encoder, &o.decoder}) {
     if (side->flag("use_lhuc")) refuse(*side, "use_lhuc", "its layers have LHUC");
-    if (side->flag("use_glu")) refuse(*side, "use_glu", "its feed-forward networks are gated");
     if (side->flag("block_prepended_cross_attention"))
       refuse(*side, "block_prepended_cross_attention", "its decoder does not attend to the beginning of a source");
   }
@@ -133,6 +132,7 @@ ModelConfig model_config(const SockeyeOptions& o) {
           "{}: decoder_type is {}, expected transformer or ssru_transformer", o.decoder.where(), decoder);
   if (decoder == "ssru_transformer") m.autoregression = Autoregression::rnn;
   m.activation = sockeye_activation(o);
+  m.gated_feed_forward = same_on_both_sides(o, "use_glu", "false") == "true";
   m.norm = placement_of(o);
   m.norm_epsilon = 1e-6;
   const std::string tying = o.model.text("weight_tying_type", "src_trg_softmax");

@@ -72,7 +72,8 @@ class SockeyeMapping {
         autoregression(ours, theirs);
         attention(ours + "cross_attention", theirs, "enc_attention", "enc_attention");
       }
-      w_.linear(ours + "feed_forward.up", theirs + "ff.ff1");
+      if (c_.gated_feed_forward) w_.linear(ours + "feed_forward.gate", theirs + "ff.ff1");
+      w_.linear(ours + "feed_forward.up", theirs + (c_.gated_feed_forward ? "ff.linear" : "ff.ff1"));
       w_.linear(ours + "feed_forward.down", theirs + "ff.ff2");
       sublayer_norm(ours + "feed_forward", theirs, "ff");
     }

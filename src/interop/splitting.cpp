@@ -43,8 +43,15 @@ Splitting load_splitting(const std::string& path) {
 }
 
 std::vector<std::string> tokenizer_names(const std::string& side) {
-  return {side + ".spm", "sentencepiece.model", "sentencepiece.bpe.model", "spm.model", side + ".bpe", "bpecodes",
-          "code",        argos_merges};
+  return {side + ".spm",
+          "sentencepiece.model",
+          "sentencepiece.bpe.model",
+          "spiece.model",
+          "spm.model",
+          side + ".bpe",
+          "bpecodes",
+          "code",
+          argos_merges};
 }
 
 Splitting find_splitting(const FileSet& texts, const std::string& side) {

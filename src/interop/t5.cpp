@@ -6,21 +6,11 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "interop/export.h"
 
 namespace dragoman {
 namespace {
 
 constexpr const char* output_name = "lm_head.weight";
-
-TensorEntry scaled_vector(const TensorEntry& vector, double factor) {
-  return {.name = vector.name, .dtype = DType::f32, .shape = vector.shape, .make = [vector, factor] {
-            std::vector<float> values = floats_of(vector);
-            for (float& value : values) value = float(value * factor);
-            const auto bytes = std::as_bytes(std::span(values));
-            return std::vector(bytes.begin(), bytes.end());
-          }};
-}
 
 // "relu", "gated-gelu" and the like; gated-gelu means the approximation of gelu by tanh.
 void set_feed_forward(ModelConfig& m, const JsonObject& c) {

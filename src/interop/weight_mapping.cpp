@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "interop/export.h"
 #include "io/int8_weights.h"
 
 namespace dragoman {
@@ -32,6 +33,15 @@ Bytes repeated(float value, int64_t count) { return bytes_of(std::vector<float>(
 bool floats(DType type) { return type == DType::f64 || type == DType::f32 || is_half(type); }
 
 }  // namespace
+
+TensorEntry scaled_vector(const TensorEntry& vector, double factor) {
+  return {.name = vector.name, .dtype = DType::f32, .shape = vector.shape, .make = [vector, factor] {
+            std::vector<float> values = floats_of(vector);
+            for (float& value : values) value = float(value * factor);
+            const auto bytes = std::as_bytes(std::span(values));
+            return std::vector(bytes.begin(), bytes.end());
+          }};
+}
 
 WeightMapping::WeightMapping(std::string path, std::vector<ForeignTensor> tensors) : path_(std::move(path)) {
   for (ForeignTensor& tensor : tensors) {

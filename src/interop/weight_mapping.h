@@ -49,4 +49,7 @@ class WeightMapping {
   std::vector<TensorEntry> made_;
 };
 
+/// The vector times `factor`, in float32.
+TensorEntry scaled_vector(const TensorEntry& vector, double factor);
+
 }  // namespace dragoman

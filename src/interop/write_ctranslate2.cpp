@@ -20,10 +20,17 @@ namespace {
 using nlohmann::json;
 using Bytes = std::vector<std::byte>;
 
-constexpr std::string_view expressible_in_ctranslate2[] = {
-    "decoder_heads",    "norm",           "norm_epsilon",  "final_norm",      "embedding_norm", "positions",
-    "position_spacing", "first_position", "max_positions", "embedding_scale", "decoder_start",  "source_bos",
-    "source_eos",       "suppressed_ids", "search_rule"};
+constexpr std::string_view expressible_in_ctranslate2[] = {"decoder_heads",      "key_size",
+                                                           "gated_feed_forward", "norm",
+                                                           "norm_kind",          "norm_epsilon",
+                                                           "final_norm",         "embedding_norm",
+                                                           "positions",          "position_spacing",
+                                                           "first_position",     "max_positions",
+                                                           "relative_buckets",   "relative_max_distance",
+                                                           "attention_score",    "embedding_scale",
+                                                           "decoder_start",      "source_bos",
+                                                           "source_eos",         "suppressed_ids",
+                                                           "search_rule"};
 
 constexpr int64_t rows_of_sinusoids = 4096;  // CTranslate2 rejects sentences longer than its table
 
@@ -74,9 +81,12 @@ class Variables {
   void norm(const std::string& theirs, const std::string& ours);
   void embeddings();
   void output_bias();
-  void side(const std::string& name, int layers, int heads);
+  void side(const std::string& name, int layers, const ModelConfig& config);
   void positions(const std::string& side);
-  void layer(const std::string& theirs, const std::string& ours, bool cross);
+  void attention(const std::string& theirs, const std::string& ours, const ModelConfig& side,
+                 const std::vector<std::vector<const char*>>& joined);
+  void relative_biases(const std::string& side, int layers);
+  void layer(const std::string& theirs, const std::string& ours, const ModelConfig& side, bool cross);
 
   const ModelFile& model_;
   const ModelConfig& c_;
@@ -123,7 +133,7 @@ void Variables::linear(const std::string& theirs, const std::vector<std::string>
 
 void Variables::norm(const std::string& theirs, const std::string& ours) {
   join(theirs + "/gamma", {ours + ".weight"});
-  join(theirs + "/beta", {ours + ".bias"});
+  if (c_.norm_kind != NormKind::rms) join(theirs + "/beta", {ours + ".bias"});
 }
 
 void Variables::embeddings() {
@@ -174,20 +184,44 @@ void Variables::positions(const std::string& side) {
                         }});
 }
 
-void Variables::layer(const std::string& theirs, const std::string& ours, bool cross) {
-  const std::string self = ours + "self_attention", memory = ours + "cross_attention";
-  linear(theirs + "self_attention/linear_0", {self + ".query", self + ".key", self + ".value"});
-  linear(theirs + "self_attention/linear_1", {self + ".output"});
-  norm(theirs + "self_attention/layer_norm", self + "_norm");
-  if (cross) {
-    linear(theirs + "attention/linear_0", {memory + ".query"});
-    linear(theirs + "attention/linear_1", {memory + ".key", memory + ".value"});
-    linear(theirs + "attention/linear_2", {memory + ".output"});
-    norm(theirs + "attention/layer_norm", memory + "_norm");
+// Only the first layer has a table; CTranslate2 needs one, and the distance, in each.
+void Variables::relative_biases(const std::string& side, int layers) {
+  const std::string table = "relative_attention_bias";
+  const auto scope = [&](int layer) { return fmt::format("{}/layer_{}/self_attention/", side, layer); };
+  const TensorEntry ours = floating(model_, side + ".relative_bias.weight");  // (H,buckets)
+  const int64_t heads = ours.shape[0], buckets = ours.shape[1];
+  variables_.push_back(
+      {scope(0) + table, 0, {buckets, heads}, [=] { return raw_bytes(transposed(floats_of(ours), heads, buckets)); }});
+  for (int l = 0; l < layers; ++l) {
+    if (l > 0) aliases_.emplace_back(scope(l) + table, scope(0) + table);
+    number<int32_t>(scope(l) + "relative_attention_max_distance", 3, c_.relative_max_distance);
   }
-  linear(theirs + "ffn/linear_0", {ours + "feed_forward.up"});
-  linear(theirs + "ffn/linear_1", {ours + "feed_forward.down"});
-  norm(theirs + "ffn/layer_norm", ours + "feed_forward_norm");
+}
+
+// Each of the `joined` roles becomes a layer linear_0, linear_1 and so on.
+void Variables::attention(const std::string& theirs, const std::string& ours, const ModelConfig& side,
+                          const std::vector<std::vector<const char*>>& joined) {
+  for (size_t i = 0; i < joined.size(); ++i) {
+    std::vector<std::string> names;
+    for (const char* role : joined[i]) names.push_back(fmt::format("{}.{}", ours, role));
+    linear(fmt::format("{}/linear_{}", theirs, i), names);
+  }
+  norm(theirs + "/layer_norm", ours + "_norm");
+  const double scale = c_.attention.score == AttentionScore::dot ? 1 : 1 / std::sqrt(double(side.head_keys()));
+  if (c_.attention.score == AttentionScore::dot || c_.key_size > 0) {
+    number<float>(theirs + "/queries_scale", 0, float(scale));
+    number<int32_t>(theirs + "/head_dim", 3, side.head_keys());
+  }
+}
+
+void Variables::layer(const std::string& theirs, const std::string& ours, const ModelConfig& side, bool cross) {
+  attention(theirs + "self_attention", ours + "self_attention", side, {{"query", "key", "value"}, {"output"}});
+  if (cross) attention(theirs + "attention", ours + "cross_attention", side, {{"query"}, {"key", "value"}, {"output"}});
+  const std::string network = ours + "feed_forward";
+  linear(theirs + "ffn/linear_0", {network + (c_.gated_feed_forward ? ".gate" : ".up")});
+  if (c_.gated_feed_forward) linear(theirs + "ffn/linear_0_noact", {network + ".up"});
+  linear(theirs + "ffn/linear_1", {network + ".down"});
+  norm(theirs + "ffn/layer_norm", network + "_norm");
 }
 
 int activation_of(Activation activation) {
@@ -209,26 +243,29 @@ int activation_of(Activation activation) {
   fail("feed-forward layers have the activation {}, which CTranslate2 does not support", name_of(activation));
 }
 
-void Variables::side(const std::string& name, int layers, int heads) {
-  number<int16_t>(name + "/num_heads", 2, int16_t(heads));
+void Variables::side(const std::string& name, int layers, const ModelConfig& config) {
+  number<int16_t>(name + "/num_heads", 2, int16_t(config.heads));
   flag(name + "/pre_norm", c_.norm == NormPlacement::pre);
   flag(name + "/activation", int8_t(activation_of(c_.activation)));
   number<float>(name + "/scale_embeddings", 0,
                 c_.embeddings.scale == 0 ? std::sqrt(float(c_.dim)) : float(c_.embeddings.scale));
-  positions(name);
+  if (c_.positions == Positions::relative_bias)
+    relative_biases(name, layers);
+  else
+    positions(name);
   if (c_.embedding_norm) norm(name + "/layernorm_embedding", name + ".embedding_norm");
   if (c_.has_final_norm()) norm(name + "/layer_norm", name + ".norm");
   for (int l = 0; l < layers; ++l) {
     const bool decoder = name == "decoder";
     layer(fmt::format("{}/layer_{}/", name, l),
-          fmt::format("{}.{}.", name, decoder ? c_.weights_of_decoder_layer(l) : l), decoder);
+          fmt::format("{}.{}.", name, decoder ? c_.weights_of_decoder_layer(l) : l), config, decoder);
   }
 }
 
 void Variables::all() {
   embeddings();
-  side("encoder", c_.encoder_layers, c_.heads);
-  side("decoder", c_.decoder_layers, c_.decoder_side().heads);
+  side("encoder", c_.encoder_layers, c_);
+  side("decoder", c_.decoder_layers, c_.decoder_side());
   flag("encoder/embeddings_merge", 0);
   number<int16_t>("decoder/alignment_layer", 2, int16_t(c_.alignment.layer - 1));  // -1: the last
   number<int16_t>("decoder/alignment_heads", 2, int16_t(c_.alignment.heads));
@@ -271,9 +308,10 @@ std::string configuration_of(const ModelFile& model) {
   const Vocabulary& target = model.vocabularies().target;
   const auto piece = [&](int id) { return id < 0 ? std::string("<s>") : target.piece(id); };
   const int start = c.first_token();
+  const int bos = c.special.bos == c.special.unk ? c.special.pad : c.special.bos;  // as in MADLAD-400
   return json{{"add_source_bos", c.generation.source_bos},
               {"add_source_eos", c.generation.source_eos},
-              {"bos_token", piece(c.special.bos)},
+              {"bos_token", piece(bos)},
               {"eos_token", piece(c.special.eos)},
               {"unk_token", piece(c.special.unk)},
               {"decoder_start_token", piece(start < 0 ? c.special.eos : start)},
@@ -282,14 +320,25 @@ std::string configuration_of(const ModelFile& model) {
          "\n";
 }
 
+// Fields of which CTranslate2 has some values.
+void require_kinds(const ModelFile& model) {
+  const ModelConfig& c = model.config();
+  const auto check = [&](bool known, const char* field, std::string_view value, const char* all) {
+    require(known, "{}: its '{}' is {}, which cannot be written for CTranslate2 (only {})", model.tensors().path(),
+            field, value, all);
+  };
+  check(sinusoids_added(c.positions) || has_position_table(c.positions), "positions", name_of(c.positions),
+        "sinusoidal, interleaved, learned, relative-bias");
+  check(c.norm_kind != NormKind::batch, "norm_kind", name_of(c.norm_kind), "layer, rms");
+  check(c.attention.score == AttentionScore::dot || c.attention.score == AttentionScore::scaled_dot, "attention_score",
+        name_of(c.attention.score), "scaled-dot, dot");
+}
+
 }  // namespace
 
 void write_ctranslate2(const ModelFile& model, const std::string& path) {
   require_fields(model, expressible_in_ctranslate2, "CTranslate2");
-  const ModelConfig& c = model.config();
-  require(sinusoids_added(c.positions) || c.positions == Positions::learned,
-          "{}: its 'positions' are {}, which cannot be written for CTranslate2 (only sinusoidal, interleaved, learned)",
-          model.tensors().path(), name_of(c.positions));
+  require_kinds(model);
   OutputFolder folder(path);
   Variables variables(model);
   variables.all();

@@ -11,6 +11,7 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view expressible_in_onnx[] = {"decoder_heads",
+                                                    "gated_feed_forward",
                                                     "norm",
                                                     "norm_kind",
                                                     "norm_epsilon",

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::array files = {"ct2_marian/model.bin",
                               "ct2_opennmt/model.bin",
+                              "ct2_t5/model.bin",
                               "ct2_marian/config.json",
                               "ct2_marian/shared_vocabulary.json",
                               "m2m100/config.json",
@@ -25,8 +26,8 @@ constexpr std::array files = {"ct2_marian/model.bin",
                               "joeynmt_words/src_vocab.txt",
                               "sockeye/params.best",
                               "sockeye/config"};
-constexpr std::array models = {"ct2_marian", "ct2_opennmt",   "m2m100", "fairseq_old",
-                               "opennmt",    "joeynmt_words", "sockeye"};
+constexpr std::array models = {"ct2_marian",  "ct2_opennmt", "ct2_t5",        "m2m100",
+                               "fairseq_old", "opennmt",     "joeynmt_words", "sockeye"};
 
 std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 

@@ -3,74 +3,18 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
-#include <filesystem>
 #include <limits>
-#include <sstream>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "decode/beam_search.h"
-#include "interop/open_model.h"
-#include "model/frame.h"
-#include "tests/interop/score_difference.h"
-#include "tests/source_dir.h"
-#include "tests/temporary_folder.h"
+#include "tests/interop/ctranslate2_folder.h"
 
 namespace dragoman {
 namespace {
 
+using namespace ctranslate2_folders;
+
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
-
-std::vector<std::vector<std::string>> rows(const std::string& file) {
-  std::istringstream text(read_file(golden(file)));
-  std::vector<std::vector<std::string>> rows;
-  for (std::string line; std::getline(text, line);) {
-    std::istringstream fields(line + "\t");
-    auto& row = rows.emplace_back();
-    for (std::string field; std::getline(fields, field, '\t');) row.push_back(field);
-  }
-  return rows;
-}
-
-std::vector<ReferenceScore> golden_pairs(const ModelFile& file, const std::string& folder) {
-  const SentenceFrames frames = frames_of(file.config());
-  const auto& [source, target] = file.vocabularies();
-  std::vector<ReferenceScore> pairs;
-  for (const auto& row : rows(folder + "/pairs.tsv"))
-    pairs.push_back(
-        {frames.source.around(source.encode(row[0])), frames.target.around(target.encode(row[1])), std::stod(row[2])});
-  return pairs;
-}
-
-// The two best of four beams, with their scores.
-void expect_searches(const ModelFile& file, const std::string& folder) {
-  Arena arena;
-  const LoadedModel loaded = load_model(file, backend("cpu"), arena);
-  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
-  for (const auto& row : rows(folder + "/search.tsv")) {
-    const std::vector<int32_t> source = file.vocabularies().source.encode(row[0]);
-    const SearchOptions options{.beam_size = 4, .max_length_add = 6, .n_best = 2};
-    const auto found = beam_search(cx, *loaded.model, options, 1000, {&source, 1})[0];
-    ASSERT_EQ(found.size(), 2);
-    for (size_t rank : {0, 1}) {
-      EXPECT_EQ(file.vocabularies().target.decode(found[rank].ids), row[2 * rank + 2]) << row[0];
-      EXPECT_NEAR(found[rank].score, std::stod(row[2 * rank + 1]), 1e-5) << row[0];
-    }
-  }
-}
-
-std::string complaint(const std::string& path, const OpenOptions& options = {}) {
-  try {
-    open_model(path, options);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 TEST(OpenModel, TakesTwoVocabulariesOrNone) {
   for (const char* model : {"ct2_marian", "fairseq/checkpoint_best.pt", "opennmt/model_step_100.pt"})
@@ -134,45 +78,19 @@ TEST(CTranslate2Model, KeepsItsEightBits) {
   EXPECT_EQ(file.stored_type(), DType::i8);
 }
 
-/// A copy of a golden folder that may be changed.
-struct Copy {
-  explicit Copy(const std::string& name) {
-    for (const auto& entry : std::filesystem::directory_iterator(golden(name)))
-      folder.make(entry.path().filename().string(), read_file(entry.path()));
-  }
-  void replace(const std::string& file, const std::string& from, const std::string& to) {
-    std::string text = read_file(folder / file);
-    const size_t at = text.find(from);
-    ASSERT_NE(at, text.npos) << from;
-    folder.make(file, text.replace(at, from.size(), to));
-  }
-  TemporaryFolder folder;
-};
-
-template <class T>
-std::string number(T value) {
-  return {reinterpret_cast<const char*>(&value), sizeof(value)};
-}
-
-std::string name_of(const std::string& name) { return number(uint16_t(name.size() + 1)) + name + '\0'; }
-
-std::string flag(const std::string& name, bool value) {
-  return name_of(name) + std::string("\0\1\1\0\0\0", 6) + char(value);
-}
-
 std::string text_variable(const std::string& name, const std::string& text) {
-  return name_of(name) + '\1' + number(uint32_t(text.size())) + '\1' + number(uint32_t(text.size())) + text;
+  return variable_name(name) + '\1' + number(uint32_t(text.size())) + '\1' + number(uint32_t(text.size())) + text;
 }
 
 std::string renamed(std::string bytes, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = bytes.find(name_of(from), at)) != bytes.npos; at += name_of(to).size())
-    bytes.replace(at, name_of(from).size(), name_of(to));
+  for (size_t at = 0; (at = bytes.find(variable_name(from), at)) != bytes.npos; at += variable_name(to).size())
+    bytes.replace(at, variable_name(from).size(), variable_name(to));
   return bytes;
 }
 
 // As CTranslate2 wrote model.bin before version 6: with one source table, and with what config.json says now.
 std::string in_version_5(std::string bytes, const std::vector<std::string>& settings) {
-  const size_t count = 4 + name_of("TransformerSpec").size() + 4;
+  const size_t count = 4 + variable_name("TransformerSpec").size() + 4;
   uint32_t variables = 0;
   std::memcpy(&variables, bytes.data() + count, 4);
   std::string added;
@@ -224,7 +142,7 @@ TEST(CTranslate2Model, ReadsTheSettingsOfAnOlderVersion) {
 }
 
 std::string without_variables(const std::string& bytes, const std::string& ending) {
-  const size_t count = 4 + name_of("TransformerSpec").size() + 4;
+  const size_t count = 4 + variable_name("TransformerSpec").size() + 4;
   const auto read = [&]<class T>(size_t at, T value) {
     std::memcpy(&value, bytes.data() + at, sizeof(value));
     return size_t(value);

@@ -39,6 +39,7 @@ MODELS = {
     "interleaved sinusoids, root mean squares": [
         *PRE_NORM, "--transformer-positions", "interleaved", "--transformer-norm", "rms", "--transformer-final-norm",
         "never", "--transformer-ffn-activation", "gelu-sigmoid", "--embedding-scale", "1"],
+    "gated layers": [*PRE_NORM, "--transformer-ffn-gated", "--transformer-ffn-activation", "swish"],
     "learned positions, fewer than tokens": ["--transformer-positions", "learned", "--transformer-max-positions", "12",
                                              "--max-length", "11"],
 }

@@ -52,7 +52,7 @@ double changed(const std::string& name, void (*change)(ModelConfig&)) {
 }
 
 TEST_F(OpenNmt, GivesTheProbabilitiesThatOpenNmtGives) {
-  for (const std::string name : {"opennmt", "opennmt_concat"})
+  for (const std::string name : {"opennmt", "opennmt_concat", "opennmt_silu", "opennmt_gated"})
     EXPECT_LT(score_difference(open_model(golden(name + "/model_step_100.pt")), golden_pairs(name)), 1e-5) << name;
 }
 
@@ -64,6 +64,8 @@ TEST_F(OpenNmt, GivesOthersIfAFormulaIsAnother) {
   EXPECT_GT(changed("opennmt", [](ModelConfig& c) { c.activation = Activation::relu; }), 1e-3);
   EXPECT_GT(changed("opennmt_concat", [](ModelConfig& c) { c.position_spacing = PositionSpacing::paper; }), 1e-3);
   EXPECT_GT(changed("opennmt_concat", [](ModelConfig& c) { c.norm_epsilon = 1e-6; }), 1e-3);
+  EXPECT_GT(changed("opennmt_silu", [](ModelConfig& c) { c.activation = Activation::gelu; }), 1e-3);
+  EXPECT_GT(changed("opennmt_gated", [](ModelConfig& c) { c.activation = Activation::swish; }), 1e-3);
 }
 
 TEST_F(OpenNmt, HasNoEndBehindASource) {
@@ -92,7 +94,8 @@ TEST_F(OpenNmt, RefusesByNameWhatIsAnotherModel) {
   EXPECT_THAT(complaint("transformer", "transf_gram"), HasSubstr("m.pt: opt: encoder_type is transf_gram"));
   EXPECT_THAT(complaint("SinusoidalInterleaved", "SinusoidalIntertwined"),
               HasSubstr("position_encoding_type is SinusoidalIntertwined"));
-  EXPECT_THAT(complaint("gelu", "silu"), HasSubstr("pos_ffn_activation_fn is silu, which dragoman does not support"));
+  EXPECT_THAT(complaint("gelu", "tanh"), HasSubstr("pos_ffn_activation_fn is tanh, which dragoman does not support"));
+  EXPECT_THAT(complaint("gelu", "silu"), HasSubstr("has no tensor encoder.transformer.0.feed_forward.w_3.weight"));
   EXPECT_THAT(complaint("standard", "batched_"), HasSubstr("layer_norm is batched_, expected standard or rms"));
   EXPECT_THAT(complaint("</s>", "<.s>"), HasSubstr("a token list has no </s>"));
   EXPECT_THAT(complaint("context_attn.linear_keys", "context_attn.linear_rows"),

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import unittest
 
+GOLDEN = pathlib.Path(__file__).resolve().parent / "golden"
 SENTENCES = [("a small dog runs .", "ein kleiner hund rennt ."), ("two men .", "zwei männer ."), ("a house", "ein haus")]
 LINES = {side: [f"{pair[side]} {pair[side]}"[:12 + 7 * i] for i, pair in enumerate(SENTENCES * 30)] for side in (0, 1)}
 SMALL = ["--dim-emb", "32", "--transformer-heads", "4", "--transformer-dim-ffn", "64", "--enc-depth", "2", "--dec-depth",
@@ -57,16 +58,30 @@ class OtherPrograms(unittest.TestCase):
         return LINES[side][:9]
 
     def test_ctranslate2_gives_the_same_probabilities_and_translations(self):
+        modules("ctranslate2", "sentencepiece")
+        self.compare_with_ctranslate2("m", self.scores)
+
+    def test_ctranslate2_gives_the_same_of_a_model_with_gated_layers_and_relative_biases(self):
+        modules("ctranslate2", "sentencepiece")
+        self.call("train", "-t", "s", "t", "-v", "v", "v", "-m", "gated", *SMALL, "--transformer-ffn-gated",
+                  "--transformer-ffn-activation", "swish", "--transformer-positions", "relative-bias",
+                  "--transformer-norm", "rms", "--transformer-preprocess", "n", "--transformer-postprocess", "da",
+                  "--transformer-dim-key", "12")
+        scores = [float(s) for s in self.call("score", "-m", "gated", "-t", "s", "t").split()]
+        self.compare_with_ctranslate2("gated", scores)
+
+    def compare_with_ctranslate2(self, model, scores):
         ctranslate2, sentencepiece = modules("ctranslate2", "sentencepiece")
-        self.call("convert", "-i", "m", "-o", "ct2", "--to", "ctranslate2")
-        pieces = sentencepiece.SentencePieceProcessor(model_file=str(self.folder / "ct2" / "source.spm"))
-        translator = ctranslate2.Translator(str(self.folder / "ct2"), compute_type="float32")
+        folder = self.folder / f"ct2-{model}"
+        self.call("convert", "-i", model, "-o", folder.name, "--to", "ctranslate2")
+        pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.spm"))
+        translator = ctranslate2.Translator(str(folder), compute_type="float32")
         sources, targets = ([pieces.encode(line, out_type=str) for line in self.lines(side)] for side in (0, 1))
-        for ours, theirs in zip(self.scores, translator.score_batch(sources, targets)):
+        for ours, theirs in zip(scores, translator.score_batch(sources, targets)):
             self.assertAlmostEqual(ours, sum(theirs.log_probs), delta=1e-4)
         found = translator.translate_batch(sources, beam_size=3, max_decoding_length=60)
         (self.folder / "few").write_text("\n".join(self.lines(0)) + "\n", encoding="utf-8")
-        ours = self.call("translate", "-m", "m", "-i", "few", "-b", "3", "--search-rule", "ctranslate2")
+        ours = self.call("translate", "-m", model, "-i", "few", "-b", "3", "--search-rule", "ctranslate2")
         self.assertEqual([pieces.decode(r.hypotheses[0]) for r in found], ours.splitlines())
 
     def test_marian_gives_the_same_probabilities_and_translations(self):
@@ -130,6 +145,17 @@ class OtherPrograms(unittest.TestCase):
                 sources, beam_size=1, max_decoding_length=60, return_attention=True), ours.splitlines(), strict=True):
             # CTranslate2 leaves out </s> on both sides.
             self.assert_same_alignment(rows_of(line)[:-1], found.attention[0], len(source))
+
+    def test_convert_compares_models_of_t5_with_ctranslate2(self):
+        modules("ctranslate2", "sentencepiece")
+        (self.folder / "words").write_text("w hh b dd p\nh x ee\na n aa r\n", encoding="utf-8")
+        for name in ("ct2_t5", "ct2_madlad"):
+            with self.subTest(name):
+                done = subprocess.run([BINARY, "convert", "-i", str(GOLDEN / name), "-o", f"{name}-again", "--verify",
+                                       "words"], cwd=self.folder, capture_output=True, encoding="utf-8", check=True)
+                found = re.search(r"Compared with ctranslate2: 3 lines; .* at most (\S+) for each token", done.stderr)
+                self.assertTrue(found, done.stderr)
+                self.assertLess(float(found[1]), 1e-5)
 
     def test_convert_compares_with_the_program_that_a_model_comes_from(self):
         modules("ctranslate2", "sentencepiece", "torch", "transformers", "_pymarian")

@@ -122,6 +122,19 @@ TEST(WriteOnnx, StoresTheWeightsOfTiedLayersOnce) {
   EXPECT_THAT(decoder.outputs, Contains("present.1.decoder.value"));
 }
 
+TEST(WriteOnnx, StoresBothMatricesOfGatedLayers) {
+  TemporaryFolder folder;
+  ModelConfig config = toy_config();
+  config.gated_feed_forward = true;
+  write_onnx(ModelFile(save_toy_model(folder / "ours", 1, config)), folder / "onnx");
+  for (const char* side : {"encoder", "decoder"}) {
+    const Graph graph = read_graph(
+        fmt::format("{}/{}_model{}.onnx", folder / "onnx", side, side == std::string("decoder") ? "_merged" : ""));
+    for (const char* half : {"gate", "up"})
+      EXPECT_TRUE(graph.weights.contains(fmt::format("{}.0.feed_forward.{}.weight", side, half))) << half;
+  }
+}
+
 TEST(WriteOnnx, NamesTheFieldThatItCannotWrite) {
   ModelConfig config = toy_config();
   config.positions = Positions::relative;

@@ -66,13 +66,15 @@ void expect_same_weights(const ModelFile& a, const ModelFile& b) {
 }
 
 TEST(WriteCTranslate2, GivesBackWhatWasRead) {
-  for (const char* name : {"ct2_marian", "ct2_opennmt"}) {
+  for (const char* name : {"ct2_marian", "ct2_opennmt", "ct2_madlad"}) {
     TemporaryFolder folder;
     const ModelFile model = open_model(golden(name));
     write_ctranslate2(model, folder / "ct2");
     const ModelFile again = open_model(folder / "ct2");
     expect_same_weights(model, again);
     EXPECT_EQ(model.vocabularies().target.size(), again.vocabularies().target.size());
+    EXPECT_EQ(model.config().special, again.config().special);
+    EXPECT_EQ(model.config().first_token(), again.config().first_token());
     EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
   }
 }
@@ -85,6 +87,67 @@ TEST(WriteCTranslate2, WritesModelsOfDragoman) {
   expect_same_weights(model, again);
   EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
   EXPECT_EQ(model.vocabularies().source.encode("a small house"), again.vocabularies().source.encode("a small house"));
+}
+
+// T5's decoder begins with <pad>, which is never generated: it takes no probability from the others there.
+TEST(WriteCTranslate2, GivesBackT5ExceptForTheProbabilityOfPad) {
+  const TemporaryFolder folder;
+  ConvertedModel t5 = *read_ctranslate2(golden("ct2_t5"), {});
+  write_ctranslate2(open_model(golden("ct2_t5")), folder / "ct2");
+  std::vector<float> bias(size_t(t5.config.target_vocabulary), 0.0f);
+  bias[size_t(t5.config.special.pad)] = -100;
+  t5.config.embeddings.output_bias = true;
+  t5.weights.push_back({.name = "output.bias", .dtype = DType::f32, .shape = {int64_t(bias.size())}, .make = [bias] {
+                          const auto bytes = std::as_bytes(std::span(bias));
+                          return std::vector(bytes.begin(), bytes.end());
+                        }});
+  const ModelFile model = ModelFile::in_memory("m", t5.config, t5.vocabularies, t5.weights),
+                  again = open_model(folder / "ct2");
+  EXPECT_EQ(again.config().special, t5.config.special);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+}
+
+ModelConfig config_with_relative_biases() {
+  ModelConfig config = toy_config();
+  config.encoder_layers = config.decoder_layers = 2;
+  config.positions = Positions::relative_bias, config.relative_buckets = 8, config.relative_max_distance = 6;
+  config.gated_feed_forward = true, config.activation = Activation::swish;
+  config.norm_kind = NormKind::rms, config.norm_epsilon = 1e-6;
+  return config;
+}
+
+// Heads of the usual size and of another one, dot products that are scaled and not, and other heads in the decoder.
+TEST(WriteCTranslate2, WritesGatedLayersAndRelativeBiases) {
+  for (const AttentionScore score : {AttentionScore::scaled_dot, AttentionScore::dot})
+    for (const int key_size : {0, 6})
+      for (const NormPlacement norm : {NormPlacement::pre, NormPlacement::post}) {
+        TemporaryFolder folder;
+        ModelConfig config = config_with_relative_biases();
+        config.attention.score = score, config.key_size = key_size, config.norm = norm;
+        if (key_size > 0 && norm == NormPlacement::pre) config.decoder_heads = 3;
+        const ModelFile model(save_toy_model(folder / "ours", 1, config));
+        write_ctranslate2(model, folder / "ct2");
+        const ModelFile again = open_model(folder / "ct2");
+        expect_same_weights(model, again);
+        EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+      }
+}
+
+TEST(WriteCTranslate2, NamesTheKindThatCTranslate2DoesNotHave) {
+  TemporaryFolder folder;
+  const auto complaint_of = [&](void (*change)(ModelConfig&)) {
+    ModelConfig config = toy_config();
+    change(config);
+    return complaint(write_ctranslate2, ModelFile(save_toy_model(folder / "ours", 1, config)), folder / "ct2");
+  };
+  EXPECT_THAT(complaint_of([](ModelConfig& c) { c.positions = Positions::rotary; }),
+              HasSubstr("its 'positions' is rotary, which cannot be written for CTranslate2"));
+  EXPECT_THAT(complaint_of([](ModelConfig& c) { c.norm_kind = NormKind::batch; }),
+              HasSubstr("its 'norm_kind' is batch, which cannot be written for CTranslate2 (only layer, rms)"));
+  EXPECT_THAT(complaint_of([](ModelConfig& c) { c.attention.score = AttentionScore::additive; }),
+              HasSubstr("its 'attention_score' is additive, which cannot be written for CTranslate2"));
+  EXPECT_THAT(complaint_of([](ModelConfig& c) { c.value_size = 5; }), HasSubstr("its 'value_size' is 5"));
+  EXPECT_FALSE(fs::exists(folder / "ct2"));
 }
 
 // A piece that training has never seen may have an embedding of zeros. CTranslate2 divides by the numbers it stores.

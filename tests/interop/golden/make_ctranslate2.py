@@ -5,7 +5,9 @@
 
 ct2_marian/ is as its converter makes models of Marian: post-norm, swish, a table of sinusoids, zeros as the first input,
 all matrices tied. ct2_opennmt/ is as it makes those of OpenNMT: pre-norm, relu, no table of positions, <s> as the first
-input, no </s> behind a source, no matrix tied, in 8 bits. In each folder,
+input, no </s> behind a source, no matrix tied, in 8 bits. ct2_t5/ is as it makes the first version of T5: relative
+biases, root mean squares, heads of another size, outputs scaled. ct2_madlad/ is as it makes MADLAD-400: gated layers, an
+output layer of its own, <unk> as the first input. In each folder,
 
 pairs.tsv has source and target, tokens as they are given, and the log-probability of the target in float32.
 search.tsv has a source and what beam search finds with 4 beams and at most as many tokens as the source has, and 6: the
@@ -21,13 +23,14 @@ from ctranslate2.specs import TransformerSpec, common_spec
 
 HERE = pathlib.Path(__file__).resolve().parent
 D, F = 8, 12
+K, H = 3, 2  # size and number of heads of the models with relative biases: 6 dims instead of 8
 
 
-def randomise(spec, rng):
+def randomise(spec, rng, keys=D, bias=True):
     """Gives every variable that is still to be set random numbers of its shape."""
-    sizes = {"self_attention/linear_0": (3 * D, D), "self_attention/linear_1": (D, D), "attention/linear_0": (D, D),
-             "attention/linear_1": (2 * D, D), "attention/linear_2": (D, D), "ffn/linear_0": (F, D),
-             "ffn/linear_1": (D, F)}
+    sizes = {"self_attention/linear_0": (3 * keys, D), "self_attention/linear_1": (D, keys),
+             "attention/linear_0": (keys, D), "attention/linear_1": (2 * keys, D), "attention/linear_2": (D, keys),
+             "ffn/linear_0": (F, D), "ffn/linear_0_noact": (F, D), "ffn/linear_1": (D, F)}
 
     def fill(layer, scope):
         for name, value in list(vars(layer).items()):
@@ -43,7 +46,7 @@ def randomise(spec, rng):
                     setattr(layer, name, (rng.normal(0, 0.3, D) + (name == "gamma")).astype("float32"))
                 elif key and name == "weight":
                     setattr(layer, name, rng.normal(0, 0.4, sizes[key]).astype("float32"))
-                elif key and name == "bias":
+                elif key and name == "bias" and bias:
                     setattr(layer, name, rng.normal(0, 0.4, sizes[key][0]).astype("float32"))
     fill(spec, "")
 
@@ -60,7 +63,8 @@ def bias_of(rng, tokens):
     return bias
 
 
-def write(name, spec, tokens, quantization, suffix):
+def write(name, spec, tokens, quantization, end=()):
+    """`end`: tokens after a source that the configuration does not mention."""
     folder = HERE / name
     folder.mkdir(exist_ok=True)
     spec.validate()
@@ -73,10 +77,10 @@ def write(name, spec, tokens, quantization, suffix):
     for _ in range(8):
         source = [random.choice(words) for _ in range(random.randrange(1, 9))]
         target = [random.choice(words) for _ in range(random.randrange(0, 9))]
-        score = sum(translator.score_batch([source], [target])[0].log_probs)
+        score = sum(translator.score_batch([source + list(end)], [target])[0].log_probs)
         pairs.append("\t".join([" ".join(source), " ".join(target), f"{score:.6f}"]))
         result = translator.translate_batch(
-            [source], beam_size=4, num_hypotheses=2, length_penalty=1, max_decoding_length=len(source) + 6,
+            [source + list(end)], beam_size=4, num_hypotheses=2, length_penalty=1, max_decoding_length=len(source) + 6,
             min_decoding_length=0, return_scores=True)[0]
         fields = [" ".join(source)]
         for score, hypothesis in zip(result.scores, result.hypotheses):
@@ -105,7 +109,7 @@ def marian():
     spec.register_target_vocabulary(tokens)
     spec.config.add_source_eos = True
     randomise(spec, rng)
-    write("ct2_marian", spec, tokens, None, "")
+    write("ct2_marian", spec, tokens, None)
 
 
 def opennmt():
@@ -123,9 +127,40 @@ def opennmt():
     randomise(spec, rng)
     for side in (spec.encoder, spec.decoder):
         del side.position_encodings
-    write("ct2_opennmt", spec, target, "int8", "")
+    write("ct2_opennmt", spec, target, "int8")
+
+
+def t5(name, seed, tokens, frequent, tied, **options):
+    """T5 has no biases: </s> is as probable as a frequent word because its row is nearly the same."""
+    rng = np.random.default_rng(seed)
+    spec = TransformerSpec.from_config((2, 2), H, pre_norm=True, rms_norm=True, relative_attention_bias=True, **options)
+    table = rng.normal(0, 0.4, (len(tokens), D)).astype("float32")
+    output = table if tied else rng.normal(0, 0.4, (len(tokens), D)).astype("float32")
+    output[tokens.index("</s>")] = 0.93 * output[tokens.index(frequent)]
+    spec.encoder.embeddings[0].weight = spec.decoder.embeddings.weight = table
+    spec.decoder.projection.weight = output
+    if tied:
+        spec.decoder.scale_outputs = D ** -0.5
+    for side in (spec.encoder, spec.decoder):
+        side.scale_embeddings = False
+        biases = rng.normal(0, 0.4, (8, H)).astype("float32")
+        for layer in side.layer:
+            layer.self_attention.relative_attention_bias = biases
+            layer.self_attention.relative_attention_max_distance = np.dtype("int32").type(6)
+            for attention in (layer.self_attention, getattr(layer, "attention", layer.self_attention)):
+                attention.queries_scale = 1.0
+    randomise(spec, rng, keys=K * H, bias=False)
+    if tied:
+        spec.decoder.layer_norm.gamma *= D ** 0.5  # else all words are about as probable
+    spec.register_source_vocabulary(tokens)
+    spec.register_target_vocabulary(tokens)
+    spec.config.bos_token, spec.config.decoder_start_token = tokens[1 - tied], tokens[0]
+    write(name, spec, tokens, None, end=["</s>"])
 
 
 if __name__ == "__main__":
     marian()
     opennmt()
+    t5("ct2_t5", 18, ["<pad>", "</s>", "<unk>"] + words(40, "a"), "e", True)
+    t5("ct2_madlad", 4, ["<unk>", "<s>", "</s>"] + words(40, "a"), "e", False, ffn_glu=True,
+       activation=common_spec.Activation.GELUTanh)

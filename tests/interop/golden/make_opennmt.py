@@ -4,7 +4,8 @@
     make_opennmt.py        (pip install torch; OpenNMT-py 3.5.1 with pyonmttok; what else it imports need not be there)
 
 opennmt/ has interleaved sinusoids, gelu and no biases in attention, opennmt_concat/ the other sinusoids, relu, RMS norms,
-all biases, one matrix for both vocabularies. In each folder, pairs.ids has source and target as ids, with the
+all biases, one matrix for both vocabularies; opennmt_silu/ and opennmt_gated/ have gated networks, with silu and gelu, and
+RMS norms, the second also biases. In each folder, pairs.ids has source and target as ids, with the
 log-probability of the target: "3 4 5 <tab> 5 6 3 <tab> -12.3".
 """
 import pathlib
@@ -88,6 +89,8 @@ def main():
     checkpoint("opennmt", "--pos_ffn_activation_fn gelu", words, SPECIAL + ["ein", "Hund", "Haus", "das", "in", "."])
     checkpoint("opennmt_concat", "--position_encoding_type SinusoidalConcat --add_qkvbias --add_ffnbias "
                "--layer_norm rms --norm_eps 1e-2 --share_embeddings --share_decoder_embeddings", words, words)
+    checkpoint("opennmt_silu", "--pos_ffn_activation_fn silu --layer_norm rms", words, words)
+    checkpoint("opennmt_gated", "--pos_ffn_activation_fn gated-gelu --layer_norm rms --add_ffnbias", words, words)
 
 
 if __name__ == "__main__":

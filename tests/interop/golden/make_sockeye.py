@@ -5,7 +5,7 @@
 
 sockeye/ is pre-norm, with gelu, sinusoids, other sizes in the decoder, two vocabularies and a task of length ratios;
 sockeye_learned/ is post-norm, with swish, learned positions, one matrix for all embeddings and
-float16; sockeye_ssru/ has a decoder of SSRUs. In each folder,
+float16; sockeye_ssru/ has a decoder of SSRUs; sockeye_glu/ has gated feed-forward networks. In each folder,
 
 pairs.ids has source and target as ids, with the log-probability of the target: "7 8 3 <tab> 9 3 <tab> -12.3".
 greedy.ids has what GreedySearch finds in at most 12 steps: source without </s>, ids without </s>.
@@ -51,7 +51,7 @@ def translation(search, source):
     return ids[:ids.index(EOS)] if EOS in ids else ids[:STEPS]
 
 
-def make(name, seed, encoder_config, decoder_config, tying, words, dtype=constants.DTYPE_FP32, **more):
+def make(name, seed, encoder_config, decoder_config, tying, words, dtype=constants.DTYPE_FP32, spread=0.5, **more):
     folder = HERE / name
     folder.mkdir(exist_ok=True)
     source, target = ({w: i for i, w in enumerate(constants.VOCAB_SYMBOLS + side)} for side in words)
@@ -72,7 +72,7 @@ def make(name, seed, encoder_config, decoder_config, tying, words, dtype=constan
     with torch.no_grad():
         for parameter, p in made.named_parameters():
             if p.requires_grad:
-                p.normal_(0, 0.5)
+                p.normal_(0, spread)
             if "norm" in parameter and "weight" in parameter:
                 p.add_(1)
         made.output_layer.bias[:3] = -20  # Sockeye may generate <pad>, <unk> and <s>
@@ -112,6 +112,8 @@ def main():
          constants.DTYPE_FP16)
     make("sockeye_ssru", 5, stack(1, 2, 12, "relu", "fixed", "n", "dr"),
          stack(2, 2, 12, "relu", "fixed", "n", "dr", decoder_type="ssru_transformer"), "none", (english, german))
+    make("sockeye_glu", 2, stack(1, 2, 12, "swish1", "fixed", "n", "dr", use_glu=True),
+         stack(2, 2, 12, "swish1", "fixed", "n", "dr", use_glu=True), "none", (english, german), spread=0.4)
 
 
 if __name__ == "__main__":
