@@ -11,7 +11,7 @@ namespace dragoman {
 
 /// The position of the run at an event.
 struct RunMoment {
-  double seconds = 0;  // since this process began
+  double seconds = 0;  // since this call began
   int64_t epoch = 1;
   int64_t updates = 0;
   int64_t epoch_sentences = 0;

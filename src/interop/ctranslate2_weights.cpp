@@ -87,7 +87,7 @@ double CTranslate2Mapping::number(const std::string& side, const char* name, dou
   return otherwise;
 }
 
-// CTranslate2 stores such numbers in 16 bits or fewer.
+// Sizes and indices are small numbers.
 int CTranslate2Mapping::whole_number(const std::string& side, const char* name, int otherwise) const {
   constexpr int most = std::numeric_limits<int16_t>::max();
   const double found = number(side, name, otherwise);
@@ -237,6 +237,7 @@ void CTranslate2Mapping::set_relative_biases(const std::string& side, int layers
             "{}: {} has relative positions of its own, which dragoman does not support", bin_.path, scope(l));
     w_.ignore(table(l));
   }
+  require(!w_.get(table(0)).row_scales, "{}: {} is in 8 bits, expected floating point", bin_.path, table(0));
   w_.matrix(side + ".relative_bias.weight", table(0), MatrixRows::inputs);
 }
 

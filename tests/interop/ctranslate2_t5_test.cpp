@@ -79,7 +79,8 @@ TEST(CTranslate2Biases, AreOfModelsThatNameLanguagesInTheSource) {
 TEST(CTranslate2Biases, AreSplitByTheModelOfT5) {
   Copy copy("ct2_t5");
   copy.folder.make("spiece.model", read_file(source_dir() + "/tests/vocab/golden/bpe.spm"));
-  EXPECT_NE(open_model(copy.folder / "").vocabularies().source.encode("ab").size(), 0);
+  EXPECT_NE(open_model(copy.folder / "").vocabularies().source.encode("ab"),
+            open_model(golden("ct2_t5")).vocabularies().source.encode("ab"));
   EXPECT_THAT(parts_of_models({copy.folder / ""}), testing::Contains(testing::EndsWith("spiece.model")));
 }
 
@@ -106,6 +107,12 @@ TEST(CTranslate2Biases, AreRefusedByNameWhereDragomanHasNoEqual) {
   own = with_variable(own, variable_name(table) + '\2' + number(uint32_t(8)) + number(uint32_t(2)) + '\0' +
                                number(uint32_t(64)) + std::string(64, '\1'));
   EXPECT_THAT(complaint_of(own), HasSubstr(self + " has relative positions of its own"));
+  const std::string first = "encoder/layer_0/self_attention/relative_attention_bias";
+  const std::string scales = variable_name(first + "_scale") + '\1' + number(uint32_t(8)) + '\0' + number(uint32_t(32));
+  std::string rounded = without_alias(bytes, first, "encoder/x");
+  rounded = with_variable(rounded, variable_name(first) + '\2' + number(uint32_t(8)) + number(uint32_t(2)) + '\1' +
+                                       number(uint32_t(16)) + std::string(16, '\1'));
+  EXPECT_THAT(complaint_of(with_variable(rounded, scales + std::string(32, '\1'))), HasSubstr(first + " is in 8 bits"));
   const size_t scale =
       bytes.find(variable_name(self + "/queries_scale")) + variable_name(self + "/queries_scale").size() + 6;
   EXPECT_THAT(complaint_of(std::string(bytes).replace(scale, 4, number(0.7f))),

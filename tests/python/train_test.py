@@ -44,6 +44,14 @@ class TrainCase(PackageTest):
     def existing(self, name):
         return sorted(path.name for path in self.folder.iterdir() if path.name.startswith(name))
 
+    def assert_left(self, name, files):
+        """The files of a run that train() does not wait for."""
+        for _ in range(100):
+            if self.existing(name) == files:
+                return
+            time.sleep(0.1)
+        self.assertEqual(self.existing(name), files)
+
 
 class Training(TrainCase):
     def test_gives_the_files_of_the_command(self):
@@ -172,12 +180,14 @@ class Training(TrainCase):
                 (dragoman.Error, "--seed takes one value, found 2: 1 2", "", {"seed": [1, 2]}),
                 (dragoman.Error, "train has no option cpu_threads", "it is called threads here", {"cpu_threads": 2}),
                 (dragoman.Error, "train has no option devices", "it is called device here", {"devices": "0"}),
+                (dragoman.Error, "train has no option fast-math", "it is a keyword, fast_math, here", {"fast-math": True}),
                 (dragoman.Error, "train has no option quiet", "getLogger", {"quiet": True}),
                 (dragoman.Error, "train has no option dry_run", "only the command line", {"dry_run": True}),
                 (dragoman.Error, "nowhere", "", {"train_sets": ["nowhere", "nowhere"]}),
                 (TypeError, f"seed: {expected} 1j of type complex", "", {"seed": 1j}),
                 (TypeError, f"vocabs: {expected} None of type NoneType", "", {"vocabs": ["v", None]}),
                 (TypeError, f"train_sets: {expected} {{}} of type dict", "", {"train_sets": {}}),
+                (TypeError, f"train_sets: {expected} {{'s'}} of type set", "", {"train_sets": {"s"}}),
                 (TypeError, "on_event: expected a function, found 5 of type int", "", {"on_event": 5}),
                 (TypeError, "threads is '2', expected int", "", {"threads": "2"}),
                 (TypeError, "fast_math is 'no', expected bool", "", {"fast_math": "no"}),
@@ -246,23 +256,71 @@ dragoman.train(model=sys.argv[2], **ast.literal_eval(sys.argv[1]))
         self.train("inside", on_event=events.append)
         self.assertTrue(events[0].resumes)
 
+    def test_the_first_exception_is_raised(self):
+        def fail(event):
+            if isinstance(event, dragoman.RunSave):
+                raise ValueError("later")
+            if event.updates == 2:
+                raise KeyboardInterrupt
+
+        with self.assertLogs("dragoman", logging.WARNING) as logged, self.assertRaises(KeyboardInterrupt):
+            self.train("first", on_event=fail)
+        self.assertIn("later", logged.output[-1])
+
+    def test_a_second_ctrl_c_does_not_wait(self):
+        def interrupt(event):
+            if event.updates >= 1:
+                raise KeyboardInterrupt
+
+        with self.assertLogs("dragoman", logging.WARNING), self.assertRaises(KeyboardInterrupt):
+            self.train("twice", on_event=interrupt)
+        self.assert_left("twice", ["twice", "twice.state"])
+
     def test_ctrl_c_before_training_leaves_no_model(self):
         class Interrupt(logging.Handler):
             def emit(self, record):
                 if "Model:" in record.getMessage():
                     os.kill(os.getpid(), signal.SIGINT)
-                    time.sleep(0.5)
+                    time.sleep(pause)
 
         handler, logger = Interrupt(), logging.getLogger("dragoman")
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
+        events = []
         try:
-            with self.assertRaises(KeyboardInterrupt):
-                self.train("early")
+            for pause in (0, 0, 0, 0.5):
+                with self.assertRaises(KeyboardInterrupt):
+                    self.train("early", on_event=events.append)
+                self.assert_left("early", [])
         finally:
             logger.removeHandler(handler)
             logger.setLevel(logging.NOTSET)
-        self.assertEqual(self.existing("early"), [])
+        self.assertEqual(events, [])
+
+    # Text that is still being read when the program ends is waited for, until the next Ctrl-C.
+    def test_ctrl_c_raises_at_once_while_text_is_read(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        program = """
+import ast, sys, dragoman
+print('begun', flush=True)
+try: dragoman.train(model=sys.argv[2], **ast.literal_eval(sys.argv[1]))
+except KeyboardInterrupt: print('interrupted', flush=True)
+"""
+        options = self.printable(self.options | {"train_sets": [pipe, pipe]})
+        child = subprocess.Popen([sys.executable, "-B", "-c", program, repr(options), str(self.folder / "piped")],
+                                 encoding="utf-8", stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": PACKAGE})
+        self.assertEqual(child.stdout.readline(), "begun\n")
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.stdout.readline(), "interrupted\n")
+        for _ in range(100):
+            if child.poll() is not None:
+                break
+            time.sleep(0.2)
+            child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(10), 128 + signal.SIGINT)
+        child.stdout.close()
 
     def test_a_fork_leaves_the_run_to_the_parent(self):
         program = """
@@ -290,6 +348,7 @@ begun.wait()
         done = python(program, self.folder / "daemon")
         self.assertEqual(done.stdout, "")
         self.assertNotRegex(done.stderr, "Error|Fatal|terminate")
+        self.assertEqual(self.existing("daemon"), ["daemon", "daemon.state"])
 
 
 class MadeModels(TrainCase):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class RunEvent:
     """What all events have: the position of the run.
 
-    ``seconds`` counts from the beginning of the process, ``target_tokens`` over all epochs.
+    ``seconds`` counts from the beginning of this call, ``target_tokens`` over all epochs.
     """
 
     seconds: float

@@ -3,7 +3,7 @@ from __future__ import annotations
 import atexit
 import operator
 import os
-import weakref
+import signal
 from dataclasses import dataclass
 from typing import Callable, Iterable, SupportsFloat, SupportsIndex, Union
 
@@ -50,14 +50,15 @@ def train(
     and ``fast_math`` replace the options ``--devices``, ``--cpu-threads`` and ``--fast-math``.
 
     ``on_event`` is called in this thread with each event of the run, which waits for it. It may raise
-    ``StopTraining``, which ends training with the model saved; any other exception ends it unsaved and is raised here.
-    Ctrl-C ends training after the current update with the model saved, and then raises ``KeyboardInterrupt``; before
-    ``RunStarted`` there is no model yet. Other Python threads run meanwhile, and may train other models.
+    ``StopTraining``, which ends training with the model saved; any other exception ends it at once, without another
+    save, and is raised here. Ctrl-C ends training after the current update with the model saved, and then raises
+    ``KeyboardInterrupt``. A second Ctrl-C raises it at once, while that update goes on, and so does the first before
+    ``RunStarted``, when there is no model yet. Other Python threads run meanwhile, and may train other models.
     """
     if on_event is not None and not callable(on_event):
         raise TypeError(f"on_event: expected a function, found {shown(on_event)} of type {type(on_event).__name__}")
-    for name, hint in _elsewhere.items():
-        if name in options:
+    for name in options:
+        if hint := _elsewhere.get(name.replace("-", "_")):
             raise Error(f"train has no option {name}", hint)
     run = _dragoman.TrainingRun(
         options=[(text_of(name, "options"), _words(v, name)) for name, v in options.items() if v is not None],
@@ -67,12 +68,16 @@ def train(
         log=log,
     )
     _alive.add(run)
-    return TrainResult(*run.finish(on_event, log))
+    try:
+        return TrainResult(*run.finish(on_event, log))
+    finally:
+        _alive.difference_update([run for run in list(_alive) if run.ended()])
 
 
 _elsewhere = {
     "devices": "it is called device here",
     "cpu_threads": "it is called threads here",
+    "fast_math": "it is a keyword, fast_math, here",
     "quiet": 'messages go to logging.getLogger("dragoman")',
 }
 
@@ -81,7 +86,7 @@ def _words(value: TrainOption, argument: str) -> list[bytes] | None:
     """A value as words of a command line. None: True, which may stand for an option without a value."""
     if value is True:
         return None
-    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, os.PathLike, dict)):
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, os.PathLike, dict, set, frozenset)):
         return [_word(element, argument) for element in list_of(value, argument, "values")]
     return [_word(value, argument)]
 
@@ -99,11 +104,14 @@ def _word(value: object, argument: str) -> bytes:
     raise TypeError(f"{argument}: expected a text, number, truth value, file name or list of these, {found}")
 
 
-# A run of a daemon thread must not meet the end of the process.
-_alive: weakref.WeakSet[_dragoman.TrainingRun] = weakref.WeakSet()
+# Runs of daemon threads, and those that train() left at Ctrl-C. They must not meet the end of the process.
+_alive: set[_dragoman.TrainingRun] = set()
 
 
 @atexit.register
 def _close_all() -> None:
     for run in list(_alive):
-        run.close()
+        try:
+            run.close()
+        except KeyboardInterrupt:
+            os._exit(128 + signal.SIGINT)

@@ -34,6 +34,7 @@ void RunThread::begin() {
 // The run may need the interpreter's lock for a message before it ends.
 RunThread::~RunThread() {
   abandon();
+  stop();
   const WithoutLock unlocked;
   if (thread_.joinable()) thread_.join();
 }
@@ -42,6 +43,11 @@ bool RunThread::ended() {
   if (process_.forked()) return true;
   const std::lock_guard lock(mutex_);
   return ended_;
+}
+
+bool RunThread::started() {
+  const std::lock_guard lock(mutex_);
+  return started_;
 }
 
 std::optional<RunThread::Event> RunThread::wait() {
@@ -53,6 +59,7 @@ std::optional<RunThread::Event> RunThread::wait() {
 
 void RunThread::take_event() {
   const std::lock_guard lock(mutex_);
+  started_ |= offered_ && std::holds_alternative<RunStarted>(offered_->event);
   offered_.reset();
   changed_.notify_all();
 }
@@ -61,17 +68,28 @@ void RunThread::abandon() {
   const std::lock_guard lock(mutex_);
   abandoned_ = true;
   offered_.reset();
-  control_.stop = true;  // events may be far apart
+  changed_.notify_all();
+}
+
+void RunThread::leave() {
+  const std::lock_guard lock(mutex_);
+  left_ = true;
+  if (started_)
+    stop();
+  else
+    abandoned_ = true;
+  offered_.reset();
   changed_.notify_all();
 }
 
 // A thread that computes must not meet the end of the process.
 void RunThread::close() {
   if (process_.forked()) return;
-  abandon();
-  const WithoutLock unlocked;
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return ended_; });
+  leave();
+  while (!ended()) {
+    wait();
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
 }
 
 std::optional<TrainResult> RunThread::result() const {
@@ -96,8 +114,8 @@ void RunThread::work() {
 
 void RunThread::offer(const RunMoment& now, const RunEvent& event) {
   std::unique_lock lock(mutex_);
-  if (!abandoned_) {
-    offered_ = {&now, &event};
+  if (!abandoned_ && !left_) {
+    offered_ = {now, event};
     changed_.notify_all();
     changed_.wait(lock, [this] { return !offered_; });
   }

@@ -22,21 +22,26 @@ class RunThread {
   RunThread(const RunThread&) = delete;
 
   struct Event {
-    const RunMoment* now;
-    const RunEvent* event;
+    RunMoment now;
+    RunEvent event;
   };
 
   /// Starts the run, unless it is abandoned already.
   void begin();
   bool ended();
+  /// Whether RunStarted was taken.
+  bool started();
   /// The event at which the run pauses. None: it has ended, or none came in time.
   std::optional<Event> wait();
   void take_event();
   /// Ends the run after the current update, saved.
   void stop() { control_.stop = true; }
-  /// Ends the run at its next event, unsaved.
+  /// Ends a run that pauses at an event, unsaved.
   void abandon();
-  /// Abandons the run and waits for its end.
+  /// Lets the run end by itself, without pauses: after the current update, saved, or if it has not started, unsaved
+  /// when it would.
+  void leave();
+  /// Leaves the run and waits for its end. Throws what a signal raises.
   void close();
   /// Of a run that has ended; none if it was abandoned. Throws what ended it.
   std::optional<TrainResult> result() const;
@@ -57,7 +62,7 @@ class RunThread {
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::optional<Event> offered_;
-  bool abandoned_ = false, ended_ = true;
+  bool started_ = false, left_ = false, abandoned_ = false, ended_ = true;
   std::thread thread_;
 };
 

@@ -43,42 +43,56 @@ NamedOptions options_of(const std::vector<Keyword>& keywords) {
 // What Python does with the events of a run, in the thread that called train().
 class Caller {
  public:
-  Caller(RunThread& run, py::object on_event) : run_(run), on_event_(std::move(on_event)) {}
+  Caller(RunThread& run, py::object on_event, py::object log)
+      : run_(run), on_event_(std::move(on_event)), log_(std::move(log)) {}
 
   void check_signals() {
-    if (PyErr_CheckSignals() != 0) end_by(py::error_already_set(), true);
+    if (PyErr_CheckSignals() != 0) interrupt(py::error_already_set());
   }
 
   void take(const RunThread::Event& event) {
-    started_ |= std::holds_alternative<RunStarted>(*event.event);
     try {
-      if (!on_event_.is_none()) on_event_(object_of(*event.now, *event.event));
+      if (!on_event_.is_none()) on_event_(object_of(event.now, event.event));
     } catch (const py::error_already_set& error) {
-      if (error.matches(py::module_::import("dragoman._train").attr("StopTraining")))
-        run_.stop();
-      else
-        end_by(error, error.matches(PyExc_KeyboardInterrupt));
+      react(error);
     }
     run_.take_event();
   }
 
   const std::optional<py::error_already_set>& raised() const { return raised_; }
+  // Whether train() raises while the run still goes on.
+  bool left() const { return left_; }
 
  private:
-  // What a signal raises comes at any time, so the run saves what it has learned. Before RunStarted, that is
-  // nothing.
-  void end_by(const py::error_already_set& error, bool by_signal) {
-    raised_.emplace(error);
-    if (by_signal && started_)
-      run_.stop();
+  void react(const py::error_already_set& error) {
+    if (error.matches(py::module_::import("dragoman._train").attr("StopTraining"))) return run_.stop();
+    if (error.matches(PyExc_KeyboardInterrupt)) return interrupt(error);
+    remember(error);
+    run_.abandon();
+  }
+
+  // What a signal raises comes at any time, so the run saves what it has learned; a second one does not wait for that.
+  void interrupt(const py::error_already_set& error) {
+    left_ = raised_ || !run_.started();
+    remember(error);
+    if (left_)
+      run_.leave();
     else
-      run_.abandon();
+      run_.stop();
+  }
+
+  // Python raises one exception, the first.
+  void remember(const py::error_already_set& error) {
+    if (raised_)
+      log_(true, message_of(error.what()));
+    else
+      raised_.emplace(error);
   }
 
   RunThread& run_;
-  const py::object on_event_;
-  bool started_ = false;
+  const py::object on_event_, log_;
   std::optional<py::error_already_set> raised_;  // ends the run
+  bool left_ = false;
 };
 
 // Python ends daemon threads without a word, so no error is raised in one whose run was closed.
@@ -90,20 +104,21 @@ class Caller {
 using Result = std::tuple<std::string, int64_t, double>;
 
 Result finish(RunThread& run, const py::object& on_event, const py::object& log) {
-  Caller caller(run, on_event);
+  Caller caller(run, on_event, log);
   run.begin();
-  while (!run.ended()) {
+  while (!run.ended() && !caller.left()) {
     const auto event = run.wait();
     caller.check_signals();
-    if (event) caller.take(*event);
+    if (event && !caller.left()) caller.take(*event);
   }
+  if (caller.left()) throw py::error_already_set(*caller.raised());
   try {
     const std::optional<TrainResult> result = run.result();
     if (!result && !caller.raised()) end_with_the_process();
     if (!caller.raised()) return {std::string(name_of(result->reason)), result->updates, result->epochs};
   } catch (const std::exception& error) {
     if (!caller.raised()) throw;
-    log(true, message_of(error.what()));  // Python raises one exception
+    log(true, message_of(error.what()));
   }
   throw py::error_already_set(*caller.raised());
 }
@@ -120,6 +135,7 @@ void add_train(py::module_& module) {
            }),
            py::kw_only(), "options"_a, "device"_a, "threads"_a, "fast_math"_a, "log"_a)
       .def("finish", finish, "on_event"_a, "log"_a)
+      .def("ended", &RunThread::ended)
       .def("close", &RunThread::close);
 }
 
