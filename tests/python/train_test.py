@@ -246,7 +246,7 @@ dragoman.train(model=sys.argv[2], **ast.literal_eval(sys.argv[1]))
 
     def test_keyboard_interrupt_in_on_event_saves_the_model_too(self):
         def interrupt(event):
-            if event.updates == 2:
+            if isinstance(event, dragoman.RunReport) and event.updates == 2:
                 raise KeyboardInterrupt
 
         with self.assertRaises(KeyboardInterrupt):
@@ -260,7 +260,7 @@ dragoman.train(model=sys.argv[2], **ast.literal_eval(sys.argv[1]))
         def fail(event):
             if isinstance(event, dragoman.RunSave):
                 raise ValueError("later")
-            if event.updates == 2:
+            if isinstance(event, dragoman.RunReport) and event.updates == 2:
                 raise KeyboardInterrupt
 
         with self.assertLogs("dragoman", logging.WARNING) as logged, self.assertRaises(KeyboardInterrupt):
