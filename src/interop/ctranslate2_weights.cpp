@@ -171,7 +171,8 @@ void CTranslate2Mapping::sizes() {
 // Dot products are multiplied by queries_scale: by 1 in T5, otherwise by K^-½.
 AttentionScore CTranslate2Mapping::score_of(const std::string& attention, const ModelConfig& side) const {
   const auto is = [](double scale, double expected) { return std::abs(scale - expected) < 1e-4 * expected; };
-  const double size = number(attention, "head_dim", side.dim / side.heads),
+  const int standard = side.dim / side.heads;
+  const double size = number(attention, "head_dim", standard),
                scale = number(attention, "queries_scale", 1 / std::sqrt(size)), usual = 1 / std::sqrt(side.head_keys());
   require(is(scale, 1) || is(scale, usual), "{}: {}/queries_scale is {:.5g}, expected 1 or {:.5g}", bin_.path,
           attention, scale, usual);
