@@ -1,4 +1,6 @@
 #pragma once
+#include <memory>
+
 #include "vocab/piece_model.h"
 
 namespace sentencepiece {
