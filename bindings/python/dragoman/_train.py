@@ -52,7 +52,7 @@ def train(
     ``on_event`` is called in this thread with each event of the run, which waits for it. It may raise
     ``StopTraining``, which ends training with the model saved; any other exception ends it at once, without another
     save, and is raised here. Ctrl-C ends training after the current update with the model saved, and then raises
-    ``KeyboardInterrupt``. A second Ctrl-C raises it at once, while that update goes on, and so does the first before
+    ``KeyboardInterrupt``. A second Ctrl-C raises it at once, while that update continues, and so does the first before
     ``RunStarted``, when there is no model yet. Other Python threads run meanwhile, and may train other models.
     """
     if on_event is not None and not callable(on_event):

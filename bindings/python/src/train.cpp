@@ -60,7 +60,7 @@ class Caller {
   }
 
   const std::optional<py::error_already_set>& raised() const { return raised_; }
-  // Whether train() raises while the run still goes on.
+  // Whether train() raises while the run continues.
   bool left() const { return left_; }
 
  private:
