@@ -30,7 +30,7 @@ void together(Communicator& ranks, const std::function<void()>& work) {
     work();
   } catch (const RankLost&) {
     throw;
-  } catch (const Error& e) {
+  } catch (const std::exception& e) {
     if (ranks.rank() > 0) throw;
     error = std::current_exception();
     failure = e.what();

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ int64_t least_of(Communicator& ranks, int64_t value);
 /// The first text that is not empty, in the order of ranks, on all ranks; empty if all are.
 std::string first_text(Communicator& ranks, const std::string& text);
 
-/// Calls f. Returns the reason if it fails, else an empty text. A lost rank ends the run all the same.
+/// Calls f. Returns the reason if it fails with any exception, else an empty text. A lost rank ends the run all the
+/// same.
 template <class F>
 std::string failure_of(const F& f) {
   try {
@@ -31,7 +33,9 @@ std::string failure_of(const F& f) {
     return "";
   } catch (const RankLost&) {
     throw;
-  } catch (const Error& error) {
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::exception& error) {
     return error.what();
   }
 }

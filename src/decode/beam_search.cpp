@@ -224,13 +224,13 @@ void Search::step() {
   while (!active_.empty()) {
     try {
       predict();
-      extend();
       break;
     } catch (const std::exception& error) {
       if (!is_lack_of_memory(error)) throw;
       give_up_largest();
     }
   }
+  if (!active_.empty()) extend();
   report_beginnings();
   std::vector<Active> finished = take_finished();
   std::exception_ptr error;  // what has been found is not lost

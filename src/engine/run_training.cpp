@@ -17,7 +17,7 @@ void logged_to(const std::string& path, const std::function<void()>& work) {
   try {
     work();
     messages.close();
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     messages.write(fmt::format("error: {}", error.what()));
     throw;
   }

@@ -46,12 +46,17 @@ void MovingAverage::update(int64_t step) {
   for (const Range r : moving_) backend_.moving_average(averages(r), values(r), weight);
 }
 
-void MovingAverage::swap() {
+Tensor MovingAverage::room() const {
   constexpr int64_t at_once = 1 << 20;
+  return arena_.allocate({std::min(at_once, length(ownership_.own()))}, averages_.dtype());
+}
+
+void MovingAverage::swap(const Tensor& room) {
   const Range own = ownership_.own();
+  const int64_t at_once = room.shape()[0];
   for (int64_t from = own.begin; from < own.end; from += at_once) {
     const Range r{from, std::min(own.end, from + at_once)};
-    const Tensor kept = arena_.allocate({length(r)}, averages_.dtype());
+    const Tensor kept = room.row_range(0, length(r));
     backend_.copy(kept, values(r));
     backend_.copy(values(r), averages(r));
     backend_.copy(averages(r), kept);
@@ -59,14 +64,15 @@ void MovingAverage::swap() {
   ownership_.share(parameters_.flat_values());
 }
 
-Smoothed::Smoothed(std::optional<MovingAverage>& average) : average_(average) {
-  if (average_) average_->swap();
+Smoothed::Smoothed(std::optional<MovingAverage>& average)
+    : average_(average), room_(average ? average->room() : Tensor()) {
+  if (average_) average_->swap(room_);
 }
 
 Smoothed::~Smoothed() {
   try {
-    if (average_) average_->swap();
-  } catch (const RankLost&) {  // the next exchange reports that the run is over
+    if (average_) average_->swap(room_);
+  } catch (const Error&) {  // a rank or the device is lost: the next exchange or kernel reports it
   }
 }
 

@@ -20,9 +20,11 @@ class MovingAverage {
   /// Restarts: the average becomes the current parameters.
   void restart();
   void update(int64_t step);
+  /// Memory for swap().
+  Tensor room() const;
   /// Swaps parameters and averages, so that validation and the model file use the smoothed parameters. A second call
-  /// swaps them back. All ranks call it together.
-  void swap();
+  /// swaps them back. All ranks call it together. Needs no memory but `room`.
+  void swap(const Tensor& room);
   /// The averages of the owned elements of the flat buffers. Checkpoints save and restore them.
   const Tensor& averages() const { return averages_; }
 
@@ -49,6 +51,7 @@ class Smoothed {
 
  private:
   std::optional<MovingAverage>& average_;
+  const Tensor room_;  // held until the parameters are back, so that lack of memory cannot leave them smoothed
 };
 
 }  // namespace dragoman

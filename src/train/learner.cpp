@@ -30,6 +30,13 @@ void Learner::begin_update(double loss_scale) {
   begin_shard();
 }
 
+void Learner::restart_update(int64_t rows) {
+  rows_ = rows;
+  first_nonfinite.clear();
+  weight_of_links_ = 0;
+  begin_shard();
+}
+
 void Learner::begin_shard() {
   adds_ = Accumulate::no;
   model_.parameters().forget_gradients();

@@ -33,6 +33,9 @@ class Learner {
   /// Call this before the batches of an update: resets the gradients. The weights may have changed since the last
   /// update. Gradients are multiplied by `loss_scale`, a power of two.
   void begin_update(double loss_scale = 1);
+  /// After OutOfMemory: resets gradients and losses, also those of links since take_loss_of_links(), whose mean is then
+  /// that of the updates to come. From now on, micro-batches have at most `rows` tokens per side.
+  void restart_update(int64_t rows);
   /// Resets gradients and losses within an update, before a shard.
   void begin_shard();
   /// Zeroes gradients that were not written since that reset. Returns the sum of losses since then, times the loss
@@ -40,7 +43,7 @@ class Learner {
   double end_shard();
   /// Sets loss() for an update with shards.
   void set_loss(double sum);
-  /// Adds gradients to those of the parameters and losses to loss(). After OutOfMemory, the update must be restarted.
+  /// Adds gradients to those of the parameters and losses to loss(). After OutOfMemory, call restart_update().
   void learn(const Batch& batch, int64_t update);
   const Tensor& loss() const { return loss_; }  // (1) f64: the sum of losses in this update, times the loss scale
   /// Of the links that attention has learned since the last call (guided alignment): the sum of losses and of the
@@ -49,8 +52,6 @@ class Learner {
     double sum = 0, weight = 0;
   };
   LossOfLinks take_loss_of_links();
-  /// From now on, micro-batches have at most `rows` tokens per side.
-  void take(int64_t rows) { rows_ = rows; }
   int64_t rows() const { return rows_; }
   std::vector<Batch> micro_batches(const Batch& batch) const;
 

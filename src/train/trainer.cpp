@@ -183,7 +183,7 @@ bool Trainer::train(const Stopping& stopping, std::optional<BatchStream>& batche
     if (!pass_useless_parts(batches->position())) updater_.update(*batches);
     made_.keep();
     if (updater_.diverged()) return false;
-    if (display.due(progress_)) {
+    if (decide(display.due(progress_))) {
       report(stopping);
     } else {
       log_.tick(progress_.moment(), report_of(updater_.window(), updater_.rate(), stopping, progress_));

@@ -101,15 +101,15 @@ double Updater::expected_weight_of(const Batch& batch) {
 // The planned size fitted into memory, but other processes may have allocated GPU memory since. Then the update is
 // restarted with micro-batches of half the size, which later updates use too.
 void Updater::learn(std::span<const Batch> of_update) {
+  learner_.begin_update(progress_.loss_scale.value);
   while (true) {
     try {
-      learner_.begin_update(progress_.loss_scale.value);
       if (tree_) return learn_shards(of_update);
       for (const Batch& batch : of_update) learner_.learn(batch, progress_.updates);
       return;
     } catch (const OutOfMemory& error) {
       if (learner_.rows() < 2) throw;
-      learner_.take(learner_.rows() / 2);
+      learner_.restart_update(learner_.rows() / 2);
       log_warning("update {}: {}; from now on, micro-batches have at most {} tokens on a side",
                   grouped(progress_.updates + 1), error.what(), grouped(learner_.rows()));
     }

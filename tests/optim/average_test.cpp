@@ -1,5 +1,6 @@
 #include "optim/average.h"
 
+#include "backend/backend.h"
 #include "tests/optim/toy_parameters.h"
 
 namespace dragoman {
@@ -37,12 +38,45 @@ TEST_F(AverageOf, FollowsWithItsWeightLater) {
 TEST_F(AverageOf, SwappedTwiceIsAsBefore) {
   MovingAverage average = make(0.5);
   t.set({1, 2, 3});
-  average.swap();
+  const Tensor room = average.room();
+  average.swap(room);
   EXPECT_THAT(t.values(), testing::ElementsAre(10, 20, 30));
   EXPECT_THAT(values(average), testing::ElementsAre(1, 2, 3));
-  average.swap();
+  average.swap(room);
   EXPECT_THAT(t.values(), testing::ElementsAre(1, 2, 3));
   EXPECT_THAT(values(average), testing::ElementsAre(10, 20, 30));
+}
+
+// A device that fails while the parameters are smoothed fails again when they are to be swapped back.
+TEST_F(AverageOf, ADeviceThatFailsEndsTheRunWithItsError) {
+  static bool lost = false;
+  Backend device = t.backend;
+  device.copy = +[](const Tensor& y, const Tensor& x) {
+    if (lost) throw DeviceError("still lost");
+    backend("reference").copy(y, x);
+  };
+  std::optional<MovingAverage> average(std::in_place, device, t.arena, t.parameters, 0.5);
+  const auto validate = [&] {
+    const Smoothed smoothed(average);
+    lost = true;
+    throw DeviceError("lost");
+  };
+  EXPECT_THROW(validate(), DeviceError);
+}
+
+TEST_F(AverageOf, NoMemoryIsNeededToSwapBack) {
+  std::optional<MovingAverage> average(make(0.5));
+  t.set({1, 2, 3});
+  {
+    const Smoothed smoothed(average);
+    std::vector<Tensor> taken;
+    const auto take_all = [&] {
+      while (true) taken.push_back(t.arena.allocate({1}, DType::u8));
+    };
+    EXPECT_THROW(take_all(), OutOfMemory);
+    EXPECT_THAT(t.values(), testing::ElementsAre(10, 20, 30));
+  }
+  EXPECT_THAT(t.values(), testing::ElementsAre(1, 2, 3));
 }
 
 }  // namespace

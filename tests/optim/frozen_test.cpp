@@ -96,7 +96,7 @@ TEST(Statistics, AreLeftAloneByAdamAndFollowedByAverages) {
   running.as<double>()[0] = 20;
   average.update(80);  // by a tenth
   EXPECT_DOUBLE_EQ(t.parameters.part_of(average.averages(), t.parameters.named()[2]).as<double>()[0], 11);
-  average.swap();
+  average.swap(average.room());
   EXPECT_DOUBLE_EQ(running.as<double>()[0], 11);
 }
 

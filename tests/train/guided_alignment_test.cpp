@@ -2,6 +2,8 @@
 
 #include "align/model_alignment.h"
 #include "tests/train/toy_run.h"
+#include "train/learner.h"
+#include "train/prepare.h"
 #include "train/vocabularies.h"
 
 namespace dragoman {
@@ -110,6 +112,31 @@ TEST(GuidedAlignment, MayBeginWithAModelThatWasTrainedWithout) {
   guide(run);
   EXPECT_EQ(run.train_until(10).updates, 10);
   EXPECT_EQ(ModelFile(run.setup.training.model).config().alignment.heads, 1);
+}
+
+// An update that runs out of memory has learned some of its batches, which it learns again.
+TEST(GuidedAlignment, LinksOfAnUpdateThatRestartsCountOnce) {
+  ToyRun run;
+  guide(run);
+  const Vocabularies vocabularies = open_vocabularies(run.setup);
+  const auto corpus = read_corpus(corpus_files(run.setup, vocabularies));
+  prepare(run.setup, backend("cpu"), vocabularies, 1);
+  const Batch batch = assemble(*corpus, plan_batches(*corpus, run.setup.data, 1, 0)[0]);
+  Arena arena;
+  const auto model = make_model(run.setup.model, backend("cpu"), arena, DType::f32, true);
+  model->parameters().initialise(1);
+  Learner learner(backend("cpu"), arena, *model, run.setup, rows_at_once());
+  learner.begin_update();
+  learner.learn(batch, 1);
+  const Learner::LossOfLinks once = learner.take_loss_of_links();
+  EXPECT_GT(once.sum, 0);
+  learner.begin_update();
+  learner.learn(batch, 1);
+  learner.restart_update(rows_at_once());
+  learner.learn(batch, 1);
+  const Learner::LossOfLinks again = learner.take_loss_of_links();
+  EXPECT_EQ(again.sum, once.sum);
+  EXPECT_EQ(again.weight, once.weight);
 }
 
 }  // namespace
