@@ -17,21 +17,6 @@ char letter(Transpose t) { return t == Transpose::yes ? 'T' : 'N'; }
 
 int64_t leading(const Tensor& x) { return std::max<int64_t>(1, x.stride()); }
 
-// For CPUs without bf16 instructions: slow, but tests can run there too.
-void portable_gemm(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
-                   Accumulate mode, int64_t K) {
-  const auto C = c.view<float>();
-  const auto A = a.view<const bfloat16>(), B = b.view<const bfloat16>();
-  for (int64_t m = 0; m < C.rows; ++m)
-    for (int64_t n = 0; n < C.cols; ++n) {
-      float sum = mode == Accumulate::yes ? C(m, n) : 0;
-      for (int64_t k = 0; k < K; ++k)
-        sum += float(transpose_a == Transpose::yes ? A(k, m) : A(m, k)) *
-               float(transpose_b == Transpose::yes ? B(n, k) : B(k, n));
-      C(m, n) = sum;
-    }
-}
-
 // Sets OpenMP's number of threads for this thread to 1 while oneDNN computes a product here: it must start no threads.
 class OneOpenMpThread {
  public:
@@ -56,12 +41,18 @@ void product(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tens
 // Whether rows are a multiple of 2 KiB apart, so that a column maps to at most two sets of the L1 cache.
 bool crowds(const Tensor& x) { return x.dtype() == DType::f32 && x.stride() % 512 == 0; }
 
-// A copy in `room` whose rows are one more cache line apart.
-Tensor spread(const Tensor& x, std::vector<float>& room) {
+// A copy in f32 in `room`, whose rows are one more cache line apart.
+Tensor copied(const Tensor& x, std::vector<float>& room) {
   const int64_t stride = x.cols() + 16;
   room.resize(std::max(room.size(), size_t(x.rows() * stride)));
   const Tensor copy = Tensor::borrow(room.data(), {x.rows(), stride}).columns(0, x.cols());
-  for (int64_t n = 0; n < x.rows(); ++n) std::copy_n(x.view<const float>().row(n), x.cols(), copy.view<float>().row(n));
+  const auto rows_of = [&](const auto& X) {
+    for (int64_t n = 0; n < X.rows; ++n) std::copy_n(X.row(n), X.cols, copy.view<float>().row(n));
+  };
+  if (x.dtype() == DType::bf16)
+    rows_of(x.view<const bfloat16>());
+  else
+    rows_of(x.view<const float>());
   return copy;
 }
 
@@ -75,21 +66,20 @@ bool goes_down_columns(const Tensor& c, Transpose transpose_b) {
 // Copying pays off if enough rows or columns of c use the copy, and c is not read and written too often.
 bool worth_a_copy(int64_t users, int64_t width) { return users >= 64 && width <= 4096; }
 
-// c = or += op(a) · b from copies of crowding factors, as many rows at a time as fit in the L2 cache.
-void product_of_spread(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Accumulate mode,
-                       int64_t K) {
+// c = or += op(a) · op(b) from copies of factors, as many rows at a time as fit in the L2 cache, but not too few: each
+// part reads and writes c.
+void product_of_copies(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
+                       Accumulate mode, int64_t K, bool copies_a, bool copies_b) {
   constexpr int64_t cached = 1 << 18;  // numbers
   thread_local std::vector<float> room_a, room_b;
-  const bool spreads_a = transpose_a == Transpose::yes && crowds(a) && worth_a_copy(c.cols(), c.rows());
-  const bool spreads_b = crowds(b) && worth_a_copy(c.rows(), c.cols());
-  const int64_t width = std::max<int64_t>({1, spreads_a ? c.rows() : 0, spreads_b ? c.cols() : 0});
-  const int64_t rows = cached / width, parts = (K + rows - 1) / rows;
+  const int64_t width = std::max<int64_t>({1, copies_a ? c.rows() : 0, copies_b ? c.cols() : 0});
+  const int64_t rows = std::max<int64_t>(64, cached / width), parts = (K + rows - 1) / rows;
   for (int64_t part = 0; part < parts; ++part) {
     const int64_t from = K * part / parts, count = K * (part + 1) / parts - from;
     const Tensor of_a = transpose_a == Transpose::yes ? a.row_range(from, count) : a.columns(from, count);
-    const Tensor of_b = b.row_range(from, count);
-    product(c, spreads_a ? spread(of_a, room_a) : of_a, transpose_a, spreads_b ? spread(of_b, room_b) : of_b,
-            Transpose::no, part > 0 ? Accumulate::yes : mode, count);
+    const Tensor of_b = transpose_b == Transpose::yes ? b.columns(from, count) : b.row_range(from, count);
+    product(c, copies_a ? copied(of_a, room_a) : of_a, transpose_a, copies_b ? copied(of_b, room_b) : of_b, transpose_b,
+            part > 0 ? Accumulate::yes : mode, count);
   }
 }
 
@@ -103,9 +93,12 @@ void gemm(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor&
     for (int64_t m = 0; mode == Accumulate::no && m < M; ++m) std::fill_n(c.view<float>().row(m), N, 0.0f);
     return;
   }
-  if (a.dtype() == DType::bf16 && !has_bfloat16()) return portable_gemm(c, a, transpose_a, b, transpose_b, mode, K);
-  if ((crowds(a) || crowds(b)) && goes_down_columns(c, transpose_b))
-    return product_of_spread(c, a, transpose_a, b, mode, K);
+  if (a.dtype() == DType::bf16 && !has_bfloat16())
+    return product_of_copies(c, a, transpose_a, b, transpose_b, mode, K, true, true);
+  if ((crowds(a) || crowds(b)) && goes_down_columns(c, transpose_b)) {
+    const bool spreads_a = transpose_a == Transpose::yes && crowds(a) && worth_a_copy(N, M);
+    return product_of_copies(c, a, transpose_a, b, transpose_b, mode, K, spreads_a, crowds(b) && worth_a_copy(M, N));
+  }
   product(c, a, transpose_a, b, transpose_b, mode, K);
 }
 
