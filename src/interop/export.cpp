@@ -30,7 +30,7 @@ bool is_floating(DType type) { return type == DType::f64 || type == DType::f32 |
 
 Bytes restored(const TensorEntry& weight, const SafetensorsFile& file) {
   const std::vector<int8_t> numbers = values_of<int8_t>(weight);
-  const std::vector<float> scales = values_of<float>(file.get(scale_name(weight.name)));
+  const std::vector<float> scales = values_of<float>(file, scale_name(weight.name));
   const int64_t columns = weight.shape[1];
   std::vector<float> values(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i) values[i] = scales[i / size_t(columns)] * float(numbers[i]);
