@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/symbolic_links.h"
 #include "interop/marian_bin.h"
 #include "interop/marian_config.h"
 #include "interop/marian_files.h"
@@ -40,7 +41,7 @@ Vocabulary load_vocabulary(const std::string& path, const char* side, int rows) 
   for (const auto& [kind, ending] :
        {std::pair(SegmentationKind::sentencepiece, ".spm"), std::pair(SegmentationKind::bpe, ".bpe")}) {
     const std::string splits = folder / (side + std::string(ending));
-    if (!std::filesystem::exists(splits)) continue;
+    if (!is_there(splits)) continue;
     v.segmentation = kind;
     v.model = read_regular_file(splits);
     v.model_name = splits;

@@ -113,6 +113,12 @@ TEST(MarianModel, NamesTheSentencePieceModelThatIsBroken) {
               read_marian(golden("tied.npz"), {list, list});
             }),
             path + " is text, expected a SentencePiece model");
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("nowhere", path);
+  EXPECT_EQ(message_of([&] {
+              read_marian(golden("tied.npz"), {list, list});
+            }),
+            path + ": cannot be opened: No such file or directory");
 }
 
 TEST(MarianConfig, NamesWhatItDoesNotKnow) {
