@@ -89,8 +89,9 @@ void take_special_ids(ModelConfig& c, const Vocabularies& v, const WeightMapping
 std::optional<ConvertedModel> read_marian(const std::string& path, const std::vector<std::string>& vocabs) {
   std::optional<MarianFiles> files = find_marian_files(path);
   if (!files) return std::nullopt;
-  std::vector<ForeignTensor> tensors =
-      files->model.ends_with(".npz") ? read_npz(files->model) : read_marian_bin(files->model);
+  std::vector<ForeignTensor> tensors = files->model.ends_with(".npz") || is_marian_npz(files->model)
+                                           ? read_npz(files->model)
+                                           : read_marian_bin(files->model);
   std::vector<std::string> names;
   for (const ForeignTensor& t : tensors) names.push_back(t.name);
   WeightMapping weights(files->model, std::move(tensors));

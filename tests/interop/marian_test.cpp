@@ -74,6 +74,14 @@ TEST(MarianModel, IsTheSameInTheBinaryFormat) {
   }
 }
 
+TEST(MarianModel, IsAnArchiveOfArraysUnderAnyName) {
+  const TemporaryFolder folder;
+  const std::string model = folder.make("model.best-bleu", read_file(golden("tied.npz")));
+  const ModelFile file = open_model(model, {.vocabs = words}),
+                  usual = open_model(golden("tied.npz"), {.vocabs = words});
+  EXPECT_EQ(file.tensors().metadata(), usual.tensors().metadata());  // with the checksum of all tensors
+}
+
 TEST(MarianModel, FindsItsVocabulariesInTheConfigurationsBesideIt) {
   const TemporaryFolder folder;
   folder.make("m.npz", read_file(golden("tied.npz")));
