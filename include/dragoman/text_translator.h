@@ -80,7 +80,8 @@ class [[gnu::visibility("default")]] TextTranslator {
   std::shared_ptr<const Glossary> glossary(const std::map<std::string, std::string>& terms) const;
 
   /// Phrases that must not occur, as of a file TextTranslatorOptions::avoid, whose phrases must not either. For
-  /// requests to translators with the same vocabulary. Error for a phrase without text. Any thread may call it.
+  /// requests to translators with the same vocabulary. Error for a phrase without text, and for one that is not UTF-8.
+  /// Any thread may call it.
   std::shared_ptr<const ForbiddenPhrases> forbidden_phrases(const std::vector<std::string>& phrases) const;
 
   using Ticket = uint64_t;

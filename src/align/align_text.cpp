@@ -20,7 +20,7 @@ using Ids = std::vector<int32_t>;
 constexpr int64_t block_pairs = 16384;  // that are encoded or written at a time
 
 Vocabularies vocabularies_of(const AlignOptions& o) {
-  if (!o.model.empty()) return open_model(o.model).vocabularies();
+  if (!o.model.empty()) return outline_of(o.model).vocabularies;
   return {Vocabulary::load(o.vocabs[0]), Vocabulary::load(o.vocabs[1])};
 }
 

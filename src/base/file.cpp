@@ -64,10 +64,14 @@ std::string in_another_form(const std::string& path) {
 }
 
 [[noreturn]] void fail_to_open(const std::string& path, int error) {
-  const std::string other = error == ENOENT ? in_another_form(path) : "";
-  if (other.empty()) fail_on(path, "cannot be opened", error);
-  throw Error(fmt::format("{}: cannot be opened: {}", path, std::strerror(error)),
-              fmt::format("there is {}: did you mean that?", other));
+  const auto complain = [&](const std::string& hint) {
+    throw Error(fmt::format("{}: cannot be opened: {}", path, std::strerror(error)), hint);
+  };
+  if (error == ENOENT && is_there(path))
+    complain(fmt::format("it is a symbolic link to {}, which does not exist", without_links(path).string()));
+  if (const std::string other = error == ENOENT ? in_another_form(path) : ""; !other.empty())
+    complain(fmt::format("there is {}: did you mean that?", other));
+  fail_on(path, "cannot be opened", error);
 }
 
 [[noreturn]] void fail_to_make(const std::string& path, int error) {

@@ -28,6 +28,11 @@ fs::path without_links(fs::path path) {
   return real_folder_of(path) / path.filename();
 }
 
+bool is_there(const fs::path& path) {
+  std::error_code unknown;
+  return fs::exists(fs::symlink_status(path, unknown));
+}
+
 bool leads_into_proc(fs::path path) {
   std::error_code failed;
   for (int links = 0; links < most_links; ++links, path = target_of(path)) {

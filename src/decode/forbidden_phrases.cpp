@@ -63,8 +63,8 @@ ForbiddenPhrases::ForbiddenPhrases(const std::string& path, std::shared_ptr<cons
 
 ForbiddenPhrases::ForbiddenPhrases(const std::vector<std::string>& phrases, std::shared_ptr<const PieceTexts> pieces)
     : pieces_(std::move(pieces)) {
-  for (std::string phrase : phrases) {
-    clean_utf8(phrase);
+  for (const std::string& phrase : phrases) {
+    require(is_valid_utf8(phrase), "avoid: the phrase '{}' is not UTF-8", to_utf8(code_points(phrase)));
     require(!text_of_line(phrase).empty(), "avoid: a phrase is empty");
     add(text_of_line(phrase));
   }

@@ -24,7 +24,7 @@ class ForbiddenPhrases : public Constraint {
   /// Reads a file with a phrase a line. Blanks around it are dropped, lines without text are skipped. Error, with file
   /// and line, for lines with a tab and for broken UTF-8.
   ForbiddenPhrases(const std::string& path, std::shared_ptr<const PieceTexts> pieces);
-  /// Error for a phrase without text; bytes that are no UTF-8 become U+FFFD.
+  /// Error for a phrase without text and for broken UTF-8.
   ForbiddenPhrases(const std::vector<std::string>& phrases, std::shared_ptr<const PieceTexts> pieces);
 
   bool stateful() const override { return true; }

@@ -9,7 +9,7 @@ namespace dragoman {
 std::vector<LinkedWords> linked_words(const std::string& source, const Translation& translation) {
   const auto source_words = words_of(source), words = words_of(translation.text);
   std::vector<LinkedWords> all;
-  for (const WordLink& link : word_links(source, {translation.text, translation.links}, words)) {
+  for (const WordLink& link : word_links(source, source_words, {translation.text, translation.links}, words)) {
     if (link.second_choice) continue;
     // A link may begin or end inside a word, where pieces do.
     const auto first = std::ranges::find_if(source_words, [&](ByteRange w) { return w.end > link.source.begin; });

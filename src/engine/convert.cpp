@@ -39,7 +39,7 @@ void convert_model(Engine& engine, const ConvertOptions& o) {
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
   require_enumerator("format", o.format, ModelFormat::onnx);
   refuse_overwriting(files_of(o));
-  if (o.format == ModelFormat::dragoman) require_replaceable("output", o.output);
+  o.format == ModelFormat::dragoman ? require_replaceable("output", o.output) : require_new_folder(o.output);
   const Engine::Scope scope(engine);
   if (o.format != ModelFormat::dragoman) return write_for_others(o);
   std::optional<ConvertedModel> model =

@@ -26,7 +26,7 @@ std::vector<PositionVectors> positions_of(const ModelFile& model, int64_t positi
   std::vector<PositionVectors> found;
   for (const char* name : {"encoder.positions", "decoder.positions"})
     if (const TensorEntry* table = model.tensors().find(std::string(name) + ".weight")) {
-      std::vector<float> values = values_of<float>(*table);
+      std::vector<float> values = values_of<float>(model.tensors(), table->name);
       values.resize(std::min<int64_t>(positions, table->shape[0]) * config.dim);
       found.push_back({name, config.dim, std::move(values)});
     }

@@ -30,7 +30,7 @@ bool is_floating(DType type) { return type == DType::f64 || type == DType::f32 |
 
 Bytes restored(const TensorEntry& weight, const SafetensorsFile& file) {
   const std::vector<int8_t> numbers = values_of<int8_t>(weight);
-  const std::vector<float> scales = values_of<float>(file.get(scale_name(weight.name)));
+  const std::vector<float> scales = values_of<float>(file, scale_name(weight.name));
   const int64_t columns = weight.shape[1];
   std::vector<float> values(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i) values[i] = scales[i / size_t(columns)] * float(numbers[i]);
@@ -38,6 +38,36 @@ Bytes restored(const TensorEntry& weight, const SafetensorsFile& file) {
   std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
+
+// A folder beside the one that it is renamed to; what was not renamed is removed.
+class TemporarySibling {
+ public:
+  explicit TemporarySibling(const std::string& final_path)
+      : final_(final_path), path_(fmt::format("{}.tmp-{}-{:08x}", final_, getpid(), std::random_device()())) {
+    std::error_code error;
+    fs::create_directory(path_, error);
+    require(!error, "{}: cannot be created: {}", final_, error.message());
+  }
+  ~TemporarySibling() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporarySibling(const TemporarySibling&) = delete;
+
+  const std::string& path() const { return path_; }
+  void rename() const {
+    std::error_code error;
+    fs::rename(path_, final_, error);
+    require(!error, "{}: cannot be created: {}", final_, error.message());
+  }
+  std::string with_final_path(std::string message) const {
+    for (size_t at; (at = message.find(path_)) != message.npos;) message.replace(at, path_.size(), final_);
+    return message;
+  }
+
+ private:
+  std::string final_, path_;
+};
 
 // Fields that every program with a writer supports.
 constexpr std::string_view expressible_everywhere[] = {"dim",
@@ -61,33 +91,29 @@ constexpr std::string_view expressible_everywhere[] = {"dim",
 
 }  // namespace
 
-OutputFolder::OutputFolder(const std::string& path)
-    : path_(without_slash(path)), temporary_(fmt::format("{}.tmp-{}-{:08x}", path_, getpid(), std::random_device()())) {
-  if (fs::exists(fs::symlink_status(path_)))
-    throw Error(fmt::format("{} already exists, expected the name of a new folder", path),
-                "give another name, or move it away first");
-  const std::string parent = fs::path(path_).parent_path();
-  std::error_code error;
-  if (!parent.empty() && !fs::exists(parent, error))
-    throw Error(fmt::format("{}: there is no folder {}", path, parent), "mkdir -p " + parent);
-  fs::create_directory(temporary_, error);
-  require(!error, "{}: cannot be created: {}", path, error.message());
-}
-
-OutputFolder::~OutputFolder() {
-  std::error_code ignored;
-  if (!committed_) fs::remove_all(temporary_, ignored);
-}
-
 void OutputFolder::write(const std::string& name, std::string_view text) const {
   write_atomically(file(name), [&](FileWriter& out) { out.write(text); });
 }
 
-void OutputFolder::commit() {
-  std::error_code error;
-  fs::rename(temporary_, path_, error);
-  require(!error, "{}: cannot be created: {}", path_, error.message());
-  committed_ = true;
+void require_new_folder(const std::string& path) {
+  const std::string folder = without_slash(path), parent = fs::path(folder).parent_path();
+  if (fs::exists(fs::symlink_status(folder)))
+    throw Error(fmt::format("{} already exists, expected the name of a new folder", path),
+                "give another name, or move it away first");
+  std::error_code unknown;
+  if (!parent.empty() && !fs::exists(parent, unknown))
+    throw Error(fmt::format("{}: there is no folder {}", path, parent), "mkdir -p " + parent);
+}
+
+void write_folder(const std::string& path, const std::function<void(const OutputFolder&)>& write) {
+  require_new_folder(path);
+  const TemporarySibling temporary(without_slash(path));
+  try {
+    write(OutputFolder(temporary.path()));
+  } catch (const Error& error) {
+    throw Error(temporary.with_final_path(error.what()), temporary.with_final_path(error.hint()));
+  }
+  temporary.rename();
 }
 
 void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program,

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,23 +9,24 @@
 
 namespace dragoman {
 
-/// A folder that appears complete or not at all: files are written to a temporary folder beside it, which commit()
-/// renames.
+/// A folder that is being written.
 class OutputFolder {
  public:
-  /// Error if a file or folder of this name exists.
-  explicit OutputFolder(const std::string& path);
-  ~OutputFolder();  // removes the temporary folder unless it was committed
-  OutputFolder(const OutputFolder&) = delete;
-
-  std::string file(const std::string& name) const { return temporary_ + "/" + name; }
+  explicit OutputFolder(std::string path) : path_(std::move(path)) {}
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
   void write(const std::string& name, std::string_view text) const;
-  void commit();
 
  private:
-  std::string path_, temporary_;
-  bool committed_ = false;
+  std::string path_;
 };
+
+/// Error unless a folder can be created under this name: nothing may have it, and the folder that it is in must exist.
+void require_new_folder(const std::string& path);
+
+/// Writes a folder that appears complete or not at all: `write` fills a temporary folder beside it, which is renamed
+/// then, or removed after an error. Errors of `write` name the files by their final paths. Error unless the folder is
+/// new.
+void write_folder(const std::string& path, const std::function<void(const OutputFolder&)>& write);
 
 /// Throws an Error that names all fields of the model's configuration (docs/model_format.md) that differ from `fixed`
 /// and are neither in `keys` nor supported by every program. Fields that only training uses may differ. `program` is

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/symbolic_links.h"
 #include "interop/fairseq_weights.h"
 #include "interop/pickle_fields.h"
 #include "interop/splitting.h"
@@ -212,7 +213,7 @@ Vocabularies vocabularies_of(const std::string& path, const std::vector<std::str
       dictionary = vocabs[side];
     else if (!vocabs.empty())
       splitting = load_splitting(vocabs[side]);
-    if (!fs::exists(dictionary))
+    if (!is_there(dictionary))
       throw Error(fmt::format("{}: there is no such file; it lists the pieces of {}", dictionary, path),
                   "copy it from the folder of the binarised data, or name both: --vocabs dict.SRC.txt dict.TGT.txt");
     if (side == 0) warn_unless_split(splitting, path);

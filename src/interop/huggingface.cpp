@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/symbolic_links.h"
 #include "interop/fairseq_weights.h"
 #include "interop/huggingface_config.h"
 #include "interop/huggingface_generation.h"
@@ -89,7 +90,7 @@ void map_huggingface_embeddings(WeightMapping& w, const EmbeddingsConfig& e) {
 
 std::optional<ConvertedModel> read_huggingface(const std::string& path) {
   const fs::path folder = path, configuration = folder / "config.json";
-  if (!fs::is_directory(folder) || !fs::exists(configuration)) return std::nullopt;
+  if (!fs::is_directory(folder) || !is_there(configuration)) return std::nullopt;
   const JsonObject config(configuration);
   if (!config.has("model_type")) return std::nullopt;
   refuse_onnx(folder);

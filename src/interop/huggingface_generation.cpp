@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/symbolic_links.h"
 #include "interop/suppressed_bias.h"
 
 namespace dragoman {
@@ -67,7 +68,7 @@ void warn_of_ignored(const JsonObject& c) {
 
 JsonObject huggingface_generation(const fs::path& folder, const JsonObject& config) {
   const fs::path own = folder / "generation_config.json";
-  return fs::exists(own) ? JsonObject(own) : config;
+  return is_there(own) ? JsonObject(own) : config;
 }
 
 void set_generation(ModelConfig& m, const JsonObject& c) {

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/symbolic_links.h"
 #include "interop/languages.h"
 #include "vocab/listed_vocabulary.h"
 #include "vocab/piece_list.h"
@@ -20,7 +21,7 @@ struct SplittingModel {
 };
 
 SplittingModel sentencepiece_of(const fs::path& folder, const char* name) {
-  if (!fs::exists(folder / name))
+  if (!is_there(folder / name))
     throw Error(fmt::format("{} has no {}, which splits text into pieces", folder.string(), name),
                 "download it into the same folder; newer versions of transformers do not save it");
   return {folder / name, read_regular_file(folder / name)};
@@ -59,7 +60,7 @@ Vocabularies marian_vocabularies(const fs::path& folder, ModelConfig& m) {
   };
   const fs::path source = folder / "vocab.json", target = folder / "target_vocab.json";
   Vocabularies v{load(source, "source.spm", m.source_vocabulary),
-                 load(fs::exists(target) ? target : source, "target.spm", m.target_vocabulary)};
+                 load(is_there(target) ? target : source, "target.spm", m.target_vocabulary)};
   if (has_languages_in_source(v.source)) m.generation.target_language = TargetLanguage::source;
   return v;
 }
@@ -117,7 +118,7 @@ std::vector<std::string> pieces_of_fairseq(const SplittingModel& sentencepiece) 
 Vocabularies multilingual_vocabularies(const fs::path& folder, const JsonObject& generation, ModelConfig& m) {
   const SplittingModel sentencepiece = sentencepiece_of(folder, "sentencepiece.bpe.model");
   const fs::path list = folder / "vocab.json";
-  auto pieces = fs::exists(list) ? pieces_of_json(read_regular_file(list), list) : pieces_of_fairseq(sentencepiece);
+  auto pieces = is_there(list) ? pieces_of_json(read_regular_file(list), list) : pieces_of_fairseq(sentencepiece);
   m.special.unk = unknown_piece(pieces, list);
   std::vector<int32_t> control;
   for (const auto& [id, text] : added_tokens(folder, int64_t(pieces.size()))) {

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/symbolic_links.h"
 
 namespace dragoman {
 
@@ -23,7 +24,7 @@ JsonObject::JsonObject(std::string path, nlohmann::json root) : path_(std::move(
 }
 
 JsonObject::JsonObject(const fs::path& path)
-    : JsonObject(path, fs::exists(path) ? parse_json(read_regular_file(path)) : nlohmann::json::object()) {}
+    : JsonObject(path, is_there(path) ? parse_json(read_regular_file(path)) : nlohmann::json::object()) {}
 
 JsonObject JsonObject::of_text(const std::string& text, const std::string& path) { return {path, parse_json(text)}; }
 

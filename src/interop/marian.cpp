@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/symbolic_links.h"
 #include "interop/marian_bin.h"
 #include "interop/marian_config.h"
 #include "interop/marian_files.h"
@@ -40,7 +41,7 @@ Vocabulary load_vocabulary(const std::string& path, const char* side, int rows) 
   for (const auto& [kind, ending] :
        {std::pair(SegmentationKind::sentencepiece, ".spm"), std::pair(SegmentationKind::bpe, ".bpe")}) {
     const std::string splits = folder / (side + std::string(ending));
-    if (!std::filesystem::exists(splits)) continue;
+    if (!is_there(splits)) continue;
     v.segmentation = kind;
     v.model = read_regular_file(splits);
     v.model_name = splits;
@@ -88,8 +89,9 @@ void take_special_ids(ModelConfig& c, const Vocabularies& v, const WeightMapping
 std::optional<ConvertedModel> read_marian(const std::string& path, const std::vector<std::string>& vocabs) {
   std::optional<MarianFiles> files = find_marian_files(path);
   if (!files) return std::nullopt;
-  std::vector<ForeignTensor> tensors =
-      files->model.ends_with(".npz") ? read_npz(files->model) : read_marian_bin(files->model);
+  std::vector<ForeignTensor> tensors = files->model.ends_with(".npz") || is_marian_npz(files->model)
+                                           ? read_npz(files->model)
+                                           : read_marian_bin(files->model);
   std::vector<std::string> names;
   for (const ForeignTensor& t : tensors) names.push_back(t.name);
   WeightMapping weights(files->model, std::move(tensors));

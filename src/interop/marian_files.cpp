@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "interop/marian_names.h"
+#include "interop/zip.h"
 #include "vocab/container.h"
 
 namespace dragoman {
@@ -26,9 +28,6 @@ std::string first_bytes(const std::string& path, size_t count) {
   bytes.resize(done);
   return bytes;
 }
-
-// Our models may also have such a name.
-bool is_npz(const std::string& path) { return path.ends_with(".npz") && first_bytes(path, 2) == "PK"; }
 
 // MODEL.bin begins with the version of its format.
 bool is_marian_bin(const std::string& path) {
@@ -75,8 +74,16 @@ std::vector<std::string> files_of(const YAML::Node& configuration, const std::st
 
 }  // namespace
 
+// Models of dragoman may have such a name, too, and other programs' models are zip archives, too.
+bool is_marian_npz(const std::string& path) {
+  if (first_bytes(path, 2) != "PK") return false;
+  if (path.ends_with(".npz")) return true;
+  const ZipFile zip(path);
+  return std::ranges::count(zip.entries(), std::string(marian_options_tensor) + ".npy", &ZipFile::Entry::name) > 0;
+}
+
 std::optional<MarianFiles> find_marian_files(const std::string& path) {
-  if (is_npz(path) || is_marian_bin(path)) return {{path, {}}};
+  if (is_marian_npz(path) || is_marian_bin(path)) return {{path, {}}};
   const fs::path inside = fs::path(path) / "decoder.yml";
   if (is_yaml(inside) && !fs::exists(fs::path(path) / "config.json")) return find_marian_files(inside);
   if (!is_yaml(path)) return std::nullopt;

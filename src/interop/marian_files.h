@@ -9,9 +9,12 @@ namespace dragoman {
 
 /// The files of a Marian model.
 struct MarianFiles {
-  std::string model;  // .npz or .bin
+  std::string model;  // is_marian_npz, else MODEL.bin
   std::vector<std::string> vocabs;
 };
+
+/// Whether it is an archive of arrays (npz), whatever its name.
+bool is_marian_npz(const std::string& path);
 
 /// `path` is a model, or a decoder configuration, which names a model and its vocabularies, or a folder with such a
 /// decoder.yml, unless it has a config.json too. nullopt: not a Marian file. Error for a configuration with several

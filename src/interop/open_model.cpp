@@ -64,6 +64,21 @@ ModelFile read_own(const std::string& path) {
   }
 }
 
+ModelFile open_own(const std::string& path, const OpenOptions& options) {
+  if (!options.vocabs.empty()) log_warning("--vocabs is ignored: {} contains its vocabularies", path);
+  ModelFile file = read_own(path);
+  ModelConfig config = file.config();
+  set_languages(config, file.vocabularies(), options.languages, path);
+  file.set_generation(config.generation);
+  return file;
+}
+
+std::map<std::string, std::vector<int64_t>> shapes_of(std::span<const TensorEntry> tensors) {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const TensorEntry& t : tensors) shapes[t.name] = t.shape;
+  return shapes;
+}
+
 }  // namespace
 
 std::optional<ConvertedModel> read_foreign_model(const std::string& path, const OpenOptions& options) {
@@ -81,12 +96,17 @@ ModelFile open_model(const std::string& path, const OpenOptions& options) {
     log_info("{} is another program's model; it was converted in memory (dragoman convert saves the result)", path);
     return ModelFile::in_memory(path, foreign->config, foreign->vocabularies, std::move(foreign->weights));
   }
-  if (!options.vocabs.empty()) log_warning("--vocabs is ignored: {} contains its vocabularies", path);
-  ModelFile file = read_own(path);
-  ModelConfig config = file.config();
-  set_languages(config, file.vocabularies(), options.languages, path);
-  file.set_generation(config.generation);
-  return file;
+  return open_own(path, options);
+}
+
+ModelOutline outline_of(const ModelFile& file) {
+  return {file.tensors().path(), file.vocabularies(), shapes_of(file.tensors().tensors())};
+}
+
+ModelOutline outline_of(const std::string& path, const OpenOptions& options) {
+  if (const auto foreign = read_foreign_model(path, options))
+    return {path, foreign->vocabularies, shapes_of(foreign->weights)};
+  return outline_of(open_own(path, options));
 }
 
 int64_t stored_bytes(const SafetensorsFile& file) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,16 @@ std::optional<ConvertedModel> read_foreign_model(const std::string& path, const 
 /// memory as its file would take on disk, for the lifetime of the ModelFile. A dragoman model contains its
 /// vocabularies, so `vocabs` is ignored.
 ModelFile open_model(const std::string& path, const OpenOptions& options = {});
+
+/// What is known of a model before any weight of another program's model is converted.
+struct ModelOutline {
+  std::string path;
+  Vocabularies vocabularies;
+  std::map<std::string, std::vector<int64_t>> shapes;  // of all tensors of the model file, by name
+};
+ModelOutline outline_of(const ModelFile& file);
+/// Of a model that open_model would open.
+ModelOutline outline_of(const std::string& path, const OpenOptions& options = {});
 
 /// The size of the file; for a model that was converted in memory, the size of its tensors.
 int64_t stored_bytes(const SafetensorsFile& file);

@@ -339,20 +339,20 @@ void require_kinds(const ModelFile& model) {
 void write_ctranslate2(const ModelFile& model, const std::string& path) {
   require_fields(model, expressible_in_ctranslate2, "CTranslate2");
   require_kinds(model);
-  OutputFolder folder(path);
   Variables variables(model);
   variables.all();
-  write_atomically(folder.file("model.bin"), [&](FileWriter& out) { variables.write(out); });
-  folder.write("config.json", configuration_of(model));
-  const auto& [source, target] = model.vocabularies();
-  if (source.bytes() == target.bytes()) {
-    folder.write("shared_vocabulary.json", json(pieces_of(source)).dump());
-  } else {
-    folder.write("source_vocabulary.json", json(pieces_of(source)).dump());
-    folder.write("target_vocabulary.json", json(pieces_of(target)).dump());
-  }
-  write_splitting(folder, source, "source"), write_splitting(folder, target, "target");
-  folder.commit();
+  write_folder(path, [&](const OutputFolder& folder) {
+    write_atomically(folder.file("model.bin"), [&](FileWriter& out) { variables.write(out); });
+    folder.write("config.json", configuration_of(model));
+    const auto& [source, target] = model.vocabularies();
+    if (source.bytes() == target.bytes()) {
+      folder.write("shared_vocabulary.json", json(pieces_of(source)).dump());
+    } else {
+      folder.write("source_vocabulary.json", json(pieces_of(source)).dump());
+      folder.write("target_vocabulary.json", json(pieces_of(target)).dump());
+    }
+    write_splitting(folder, source, "source"), write_splitting(folder, target, "target");
+  });
 }
 
 }  // namespace dragoman

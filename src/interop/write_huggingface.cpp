@@ -121,10 +121,10 @@ void write_huggingface(const ModelFile& model, const std::string& path) {
   for (const auto& [side, vocabulary] :
        {std::pair("source", &model.vocabularies().source), std::pair("target", &model.vocabularies().target)})
     sentencepiece_of(*vocabulary, side);  // throws if there is none
-  OutputFolder folder(path);
-  write_huggingface_files(folder, model);
-  write_safetensors(folder.file("model.safetensors"), Tensors(model).all(), {{"format", "pt"}});
-  folder.commit();
+  write_folder(path, [&](const OutputFolder& folder) {
+    write_huggingface_files(folder, model);
+    write_safetensors(folder.file("model.safetensors"), Tensors(model).all(), {{"format", "pt"}});
+  });
 }
 
 }  // namespace dragoman

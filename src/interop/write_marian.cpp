@@ -195,16 +195,16 @@ void write_marian(const ModelFile& model, const std::string& path) {
   require_fields(model, expressible_in_marian, "Marian", fixed_in_marian(),
                  "dragoman train --task transformer-base-marian trains models for Marian; ");
   require_suppressed(model);
-  OutputFolder folder(path);
-  write_vocabularies(folder, model.vocabularies(), name);
   MarianItems items(model);
   MarianNames(items, c).all();
   const std::string options = options_of(c, name);
   items.add(
       {marian_options_tensor, MarianType::int8, {int32_t(padded(options.size()))}, [options] { return options; }});
-  write_atomically(folder.file("model.bin"), [&](FileWriter& out) { write_items(out, items.items()); });
-  folder.write("decoder.yml", decoder_yml);
-  folder.commit();
+  write_folder(path, [&](const OutputFolder& folder) {
+    write_vocabularies(folder, model.vocabularies(), name);
+    write_atomically(folder.file("model.bin"), [&](FileWriter& out) { write_items(out, items.items()); });
+    folder.write("decoder.yml", decoder_yml);
+  });
 }
 
 }  // namespace dragoman

@@ -213,11 +213,11 @@ void write_onnx(const ModelFile& model, const std::string& path) {
                     model.tensors().path()),
         "write the model that it was converted from, without --target-lang, and begin each line with the language");
   if (c.norm_kind == NormKind::batch) refuse("norm_kind", name_of(c.norm_kind), "layer, rms");
-  OutputFolder folder(path);
-  write_encoder(model, folder.file("encoder_model.onnx"));
-  DecoderGraph(model).write(folder.file("decoder_model_merged.onnx"));
-  write_huggingface_files(folder, model);
-  folder.commit();
+  write_folder(path, [&](const OutputFolder& folder) {
+    write_encoder(model, folder.file("encoder_model.onnx"));
+    DecoderGraph(model).write(folder.file("decoder_model_merged.onnx"));
+    write_huggingface_files(folder, model);
+  });
 }
 
 }  // namespace dragoman

@@ -63,6 +63,17 @@ void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
   if (c.positions == Positions::relative) within("relative_positions", c.relative_positions, bytes / 2);
 }
 
+// Of weights; those who read vocabularies and scales say more about theirs.
+void require_types(const SafetensorsFile& file) {
+  const auto is_weight = [](DType type) {
+    return type == DType::f64 || type == DType::f32 || is_half(type) || type == DType::i8;
+  };
+  for (const TensorEntry& t : file.tensors())
+    require(is_weight(t.dtype) || t.name.starts_with("vocabulary.") || t.name.ends_with(scale_name("")),
+            "{}: tensor {} is of type {}, expected a weight of F64, F32, BF16, F16 or I8", file.path(), t.name,
+            t.dtype);
+}
+
 ModelConfig read_config(const SafetensorsFile& file) {
   require_model(file);
   const std::string version = entry(file, "version");
@@ -71,6 +82,7 @@ ModelConfig read_config(const SafetensorsFile& file) {
                 "use the dragoman that wrote it, or a newer one");
   const ModelConfig config = config_from_json(entry(file, "config"), file.path());
   require_sizes(file, config);
+  require_types(file);
   return config;
 }
 

@@ -69,4 +69,13 @@ std::vector<T> values_of(const TensorEntry& tensor) {
   return values;
 }
 
+/// The same of a tensor of a file, which the Error names.
+template <class T>
+std::vector<T> values_of(const SafetensorsFile& file, const std::string& name) {
+  const TensorEntry& tensor = file.get(name);
+  require(tensor.dtype == dtype_of<T>(), "{}: tensor {} is of type {}, expected {}", file.path(), name, tensor.dtype,
+          dtype_of<T>());
+  return values_of<T>(tensor);
+}
+
 }  // namespace dragoman

@@ -107,9 +107,9 @@ Shortlist load_shortlist(const std::string& path, const Vocabulary& source, cons
   require_shortlist(file);
   require_vocabulary(file, "source", source);
   require_vocabulary(file, "target", target);
-  Shortlist s{.first = values_of<int32_t>(file.get("first")),
-              .begins = values_of<int32_t>(file.get("begins")),
-              .best = values_of<int32_t>(file.get("best")),
+  Shortlist s{.first = values_of<int32_t>(file, "first"),
+              .begins = values_of<int32_t>(file, "begins"),
+              .best = values_of<int32_t>(file, "best"),
               .target_vocabulary = target.size()};
   require_sound(s, path, source.size());
   if (s.best.empty())

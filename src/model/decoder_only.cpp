@@ -12,9 +12,6 @@ namespace dragoman {
 
 DecoderOnly::DecoderOnly(const ModelConfig& config, Parameters parameters)
     : TransformerParts(config, std::move(parameters)) {
-  require(config.source_vocabulary == config.target_vocabulary,
-          "a decoder-only model reads both sides with one vocabulary, but they have {} and {} pieces",
-          config.source_vocabulary, config.target_vocabulary);
   using Use = Parameters::Use;
   const int V = config_.target_vocabulary;
   embedding_ =

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "base/error.h"
-
 namespace dragoman {
 
 Var make_table(Parameters& p, const std::string& name, int64_t rows, int64_t dim, Parameters::Use use) {
@@ -16,9 +14,6 @@ Var make_output_bias(Parameters& p, const ModelConfig& config) {
 
 Embeddings Embeddings::make(Parameters& p, const ModelConfig& config) {
   using Use = Parameters::Use;
-  require(!config.embeddings.ties_source() || config.source_vocabulary == config.target_vocabulary,
-          "tied source and target embeddings need vocabularies of the same size, but they have {} and {} pieces",
-          config.source_vocabulary, config.target_vocabulary);
   const int D = config.dim, V = config.target_vocabulary;
   Embeddings e;
   e.output_bias = make_output_bias(p, config);

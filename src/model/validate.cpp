@@ -64,6 +64,16 @@ void check_decoder(const ModelConfig& c) {
       c.decoder_heads, c.heads, name_of(c.positions));
 }
 
+void check_vocabularies(const ModelConfig& c) {
+  if (c.source_vocabulary == c.target_vocabulary) return;
+  require(!c.embeddings.ties_source(),
+          "tied source and target embeddings need vocabularies of the same size, but they have {} and {} pieces",
+          c.source_vocabulary, c.target_vocabulary);
+  require(c.type != ModelType::decoder_only,
+          "a decoder-only model reads both sides with one vocabulary, but they have {} and {} pieces",
+          c.source_vocabulary, c.target_vocabulary);
+}
+
 void check_relative_bias(const ModelConfig& c) {
   if (c.positions != Positions::relative_bias) return;
   require(c.relative_buckets % 2 == 0, "--transformer-relative-buckets {} is odd, expected an even number",
@@ -297,6 +307,7 @@ void validate(const ModelConfig& config) {
   check_bounds(config);
   check_sizes(config);
   check_decoder(config);
+  check_vocabularies(config);
   check_position_numbers(config);
   check_learned_positions(config);
   check_score(config);

@@ -130,7 +130,7 @@ std::string to_html(const TranslatedSentence& translation, std::string_view sent
   const std::vector<Marker>& markers = markup.markers;
   if (translation.links.empty() || !needs_links(sentence, markup)) return around_all(translation.text, markers, escape);
   const std::vector<ByteRange> words = words_of(translation.text);
-  const std::vector<WordLink> links = word_links(sentence, translation, words);
+  const std::vector<WordLink> links = word_links(sentence, words_of(sentence), translation, words);
   if (links.empty() || markers.size() * (links.size() + words.size()) > most_work)
     return around_all(translation.text, markers, escape);
   std::vector<MarkupNode> tree = markup_tree(sentence, markers);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -35,14 +36,25 @@ int order_of(std::string_view ngram) { return int(count_characters(ngram)); }
               "dragoman detect --learn en=FILE de=FILE --output FILE writes them");
 }
 
+// nullopt for a fraction and for a number that int64_t cannot hold, both of which get() would convert.
+std::optional<int64_t> count_in(const json& number) {
+  if (!number.is_number_unsigned() || number.get<uint64_t>() > uint64_t(INT64_MAX)) return std::nullopt;
+  return number.get<int64_t>();
+}
+
 LanguageProfile profile_of(const json& entry) {
   LanguageProfile profile;
-  profile.totals = entry.at("totals").get<std::array<int64_t, longest_ngram>>();
+  const auto totals = entry.at("totals").get<std::array<json, longest_ngram>>();
+  for (size_t i = 0; i < totals.size(); ++i) {
+    const std::optional<int64_t> total = count_in(totals[i]);
+    require(total.has_value(), "'totals' has the count {}", totals[i].dump());
+    profile.totals[i] = *total;
+  }
   for (const auto& [ngram, count] : entry.at("ngrams").items()) {
     const int order = order_of(ngram);
-    const auto number = count.get<int64_t>();
+    const int64_t number = count_in(count).value_or(0);
     require(order >= 1 && order <= longest_ngram && number > 0 && number <= profile.totals[size_t(order) - 1],
-            "the n-gram \"{}\" has the count {}", ngram, number);
+            "the n-gram \"{}\" has the count {}", ngram, count.dump());
     profile.counts.emplace(ngram, number);
   }
   return profile;

@@ -57,9 +57,8 @@ std::vector<ByteRange> words_of(std::string_view text) {
   return words;
 }
 
-std::vector<WordLink> word_links(std::string_view sentence, const TranslatedSentence& translation,
-                                 const std::vector<ByteRange>& target_words) {
-  const std::vector<ByteRange> source_words = words_of(sentence);
+std::vector<WordLink> word_links(std::string_view sentence, const std::vector<ByteRange>& source_words,
+                                 const TranslatedSentence& translation, const std::vector<ByteRange>& target_words) {
   std::vector<WordLink> links;
   for (const Link& link : translation.links) {
     const ByteRange range = inside(sentence, link.source);

@@ -17,9 +17,9 @@ struct WordLink {
   bool second_choice = false;  // as in Link
 };
 
-/// Maps links to the words of the translation that they touch; links that touch none, and those from blanks, are
-/// dropped. A link between equal numbers of words, "world!" and "Welt!", becomes one for each.
-std::vector<WordLink> word_links(std::string_view sentence, const TranslatedSentence& translation,
-                                 const std::vector<ByteRange>& target_words);
+/// Maps links to the words (words_of) of the translation that they touch; links that touch none, and those from blanks,
+/// are dropped. A link between equal numbers of words, "world!" and "Welt!", becomes one for each.
+std::vector<WordLink> word_links(std::string_view sentence, const std::vector<ByteRange>& source_words,
+                                 const TranslatedSentence& translation, const std::vector<ByteRange>& target_words);
 
 }  // namespace dragoman

@@ -15,6 +15,7 @@
 namespace dragoman {
 namespace {
 
+constexpr std::string_view second_moment = "second_moment/";
 constexpr const char *state_format = "dragoman-state", *state_version = "2";
 
 // The numbers of a run, with their names in the state file.
@@ -34,7 +35,7 @@ std::vector<NamedTensor> moments_of(const RunState& run, const OptimizerState& s
   for (const auto& p : run.parameters.named()) {
     if (!p.has_gradient()) continue;
     tensors.push_back({"first_moment/" + p.name, run.parameters.part_of(state.first_moments, p)});
-    tensors.push_back({"second_moment/" + p.name, run.parameters.part_of(state.second_moments, p)});
+    tensors.push_back({std::string(second_moment) + p.name, run.parameters.part_of(state.second_moments, p)});
   }
   return tensors;
 }
@@ -80,6 +81,18 @@ void read_progress(const SafetensorsFile& file, const RunState& run) {
   run.baseline = stored.baseline;
 }
 
+// Squares of gradients, of whose means Adam takes the roots.
+void require_not_negative(const Tensor& moments, const std::string& where) {
+  for_dtype(moments.dtype(), [&]<class T>() {
+    const std::span<const T> values(moments.as<T>(), size_t(moments.elements()));
+    const auto found = std::ranges::find_if(values, [](T value) { return value < 0; });
+    if (found != values.end())
+      throw Error(fmt::format("{} holds {}, expected means of squares, which are not negative", where, *found),
+                  "the state is damaged: resume from another one, or start another --model with this one as "
+                  "--pretrained-model");
+  });
+}
+
 void read_tensors(const SafetensorsFile& file, const std::vector<NamedTensor>& tensors) {
   for (const NamedTensor& t : tensors) {
     const TensorEntry& from = file.get(t.name);
@@ -89,6 +102,7 @@ void read_tensors(const SafetensorsFile& file, const std::vector<NamedTensor>& t
     const Tensor values = t.value.on_host();
     std::memcpy(values.data(), from.bytes.data(), from.bytes.size());
     require_finite(values, file.path() + ": " + t.name);
+    if (t.name.starts_with(second_moment)) require_not_negative(values, file.path() + ": " + t.name);
     t.value.assign(values);
   }
 }
@@ -144,7 +158,7 @@ void read_moments(const SafetensorsFile& file, const RunState& run) {
     });
   };
   read(run.adam.first_moments(), "first_moment/");
-  read(run.adam.second_moments(), "second_moment/");
+  read(run.adam.second_moments(), std::string(second_moment));
 }
 
 std::string products_in(TrainingPrecision precision) {

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 // The state is written first, so after a crash it may exist without a model.
 void require_state(const TrainingSetup& setup, const Vocabularies& vocabularies, const Parameters& parameters) {
   const std::string& model = setup.training.model;
-  if (fs::exists(model)) require_its_vocabularies(ModelFile(model), vocabularies, setup.data.vocabs);
+  if (fs::exists(model))
+    require_its_vocabularies(model, ModelFile(model).vocabularies(), vocabularies, setup.data.vocabs);
   require_state_of(state_path(model), setup.model, parameters, setup.optimizer.exponential_smoothing > 0);
 }
 
@@ -59,7 +60,7 @@ bool prepare(TrainingSetup& setup, const Backend& backend, const Vocabularies& v
   trained_rows(model->parameters(), setup.optimizer.freeze);
   const std::string& pretrained = setup.training.pretrained_model;
   if (!resumed && !pretrained.empty())
-    open_pretrained(pretrained, model->parameters(), vocabularies, setup.data.vocabs);
+    require_pretrained(pretrained, model->parameters(), vocabularies, setup.data.vocabs);
   return resumed;
 }
 

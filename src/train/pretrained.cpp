@@ -36,27 +36,36 @@ bool grows(const std::vector<int64_t>& stored, const std::vector<int64_t>& wante
   return !stored.empty() && (by(&Vocabularies::source) || by(&Vocabularies::target));
 }
 
-void require_same_shapes(const ModelFile& file, const std::string& model, const Parameters& parameters,
-                         const Vocabularies& vocabularies) {
+void require_same_shapes(const ModelOutline& its, const Parameters& parameters, const Vocabularies& vocabularies) {
   std::set<std::string> known = {"vocabulary.source", "vocabulary.target"};
   for (const auto& weight : parameters.named()) {
     if (weight.is_update()) continue;
-    const TensorEntry* stored = file.tensors().find(weight.name);
+    const auto found = its.shapes.find(weight.name);
     const std::vector<int64_t> wanted = entry_of(weight.name, weight.value).shape;
-    if (!stored)
-      complain(model, fmt::format("it has no {}, this run has one of ({})", weight.name, fmt::join(wanted, ",")));
-    if (stored->shape != wanted && !grows(stored->shape, wanted, file.vocabularies(), vocabularies))
-      complain(model, fmt::format("its {} is ({}), that of this run ({})", weight.name, fmt::join(stored->shape, ","),
-                                  fmt::join(wanted, ",")));
-    if (stored->shape != wanted && weight.frozen)
+    if (found == its.shapes.end())
+      complain(its.path, fmt::format("it has no {}, this run has one of ({})", weight.name, fmt::join(wanted, ",")));
+    const std::vector<int64_t>& stored = found->second;
+    if (stored != wanted && !grows(stored, wanted, its.vocabularies, vocabularies))
+      complain(its.path, fmt::format("its {} is ({}), that of this run ({})", weight.name, fmt::join(stored, ","),
+                                     fmt::join(wanted, ",")));
+    if (stored != wanted && weight.frozen)
       throw Error(fmt::format("{} gets rows for the symbols of --protected-symbols, but this run does not train it",
                               weight.name),
                   "leave out --lora-rank, or the pattern of --freeze that names it");
     known.insert({weight.name, scale_name(weight.name)});
   }
-  for (const TensorEntry& t : file.tensors().tensors())
-    if (!known.contains(t.name))
-      complain(model, fmt::format("it has {} ({}), this run has none", t.name, fmt::join(t.shape, ",")));
+  for (const auto& [name, shape] : its.shapes)
+    if (!known.contains(name))
+      complain(its.path, fmt::format("it has {} ({}), this run has none", name, fmt::join(shape, ",")));
+}
+
+void require_fitting(const ModelOutline& its, const Parameters& parameters, const Vocabularies& vocabularies,
+                     const std::vector<std::string>& paths) {
+  if (!is_or_extends(vocabularies.source, its.vocabularies.source) ||
+      !is_or_extends(vocabularies.target, its.vocabularies.target))
+    require_its_vocabularies(its.path, its.vocabularies, vocabularies, paths,
+                             "give that model's vocabularies as --vocabs; missing files are written from the model");
+  require_same_shapes(its, parameters, vocabularies);
 }
 
 }  // namespace
@@ -68,20 +77,15 @@ OpenOptions pretrained_options(const std::string& model, const std::vector<std::
   return {.vocabs = paths};
 }
 
-ModelFile open_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
-                          const std::vector<std::string>& paths) {
-  ModelFile file = open_model(model, pretrained_options(model, paths));
-  const Vocabularies& its = file.vocabularies();
-  if (!is_or_extends(vocabularies.source, its.source) || !is_or_extends(vocabularies.target, its.target))
-    require_its_vocabularies(file, vocabularies, paths,
-                             "give that model's vocabularies as --vocabs; missing files are written from the model");
-  require_same_shapes(file, model, parameters, vocabularies);
-  return file;
+void require_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
+                        const std::vector<std::string>& paths) {
+  require_fitting(outline_of(model, pretrained_options(model, paths)), parameters, vocabularies, paths);
 }
 
 TrainedLengths load_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
                                const std::vector<std::string>& paths) {
-  const ModelFile file = open_pretrained(model, parameters, vocabularies, paths);
+  const ModelFile file = open_model(model, pretrained_options(model, paths));
+  require_fitting(outline_of(file), parameters, vocabularies, paths);
   for (size_t i = 0; i < parameters.buffers().size(); ++i)
     if (!parameters.slices_of(i).front().is_update()) file.load_buffer(parameters, i, parameters.buffers()[i].value());
   log_info("Initialised the parameters from {}", model);

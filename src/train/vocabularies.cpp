@@ -96,7 +96,7 @@ void make(const Side& side, const TrainingSetup& setup) {
     return learn(side, setup);
   }
   log_info("{} does not exist: it is written from the vocabulary of {}", side.path, model);
-  const Vocabularies stored = open_model(model).vocabularies();
+  const Vocabularies stored = outline_of(model).vocabularies;
   const std::string bytes =
       with_protected_symbols(stored.*side.in_model, setup.data.protected_symbols, "the vocabulary of " + model);
   const int more = Vocabulary::from_bytes(bytes, side.path).size() - (stored.*side.in_model).size();
@@ -198,14 +198,11 @@ CorpusFiles corpus_files(const TrainingSetup& setup, const Vocabularies& vocabul
   return files;
 }
 
-void require_its_vocabularies(const ModelFile& model, const Vocabularies& vocabularies,
+void require_its_vocabularies(const std::string& model, const Vocabularies& stored, const Vocabularies& vocabularies,
                               const std::vector<std::string>& paths, const std::string& hint) {
-  const Vocabularies& stored = model.vocabularies();
   const bool same_source = stored.source.bytes() == vocabularies.source.bytes();
   if (same_source && stored.target.bytes() == vocabularies.target.bytes()) return;
-  throw Error(
-      fmt::format("{} was trained with another vocabulary than {}", model.tensors().path(), paths[same_source ? 1 : 0]),
-      hint);
+  throw Error(fmt::format("{} was trained with another vocabulary than {}", model, paths[same_source ? 1 : 0]), hint);
 }
 
 }  // namespace dragoman

@@ -36,10 +36,11 @@ ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vo
 /// The files of --train-sets, with the special pieces that the model puts around sentences.
 CorpusFiles corpus_files(const TrainingSetup& setup, const Vocabularies& vocabularies);
 
-/// Error unless the model file has these vocabularies: a model knows only the ids of pieces, which mean other pieces in
-/// another vocabulary. `paths` are those of --vocabs, `hint` says what to do.
+/// Error unless those `stored` in the model file are these vocabularies: a model knows only the ids of pieces, which
+/// mean other pieces in another vocabulary. `paths` are those of --vocabs, `hint` says what to do.
 void require_its_vocabularies(
-    const ModelFile& model, const Vocabularies& vocabularies, const std::vector<std::string>& paths,
+    const std::string& model, const Vocabularies& stored, const Vocabularies& vocabularies,
+    const std::vector<std::string>& paths,
     const std::string& hint =
         "give the vocabulary that it was trained with, another --model, or --no-reload to start from scratch");
 

@@ -97,7 +97,13 @@ TEST_F(ShortlistTest, IsRefusedWhenTheFileIsAnotherOrDamaged) {
   expect_error(folder / "m", "not a dragoman shortlist");
   write_safetensors(folder / "m", {}, {{"format", "dragoman-shortlist"}, {"version", "2"}});
   expect_error(folder / "m", "of version 2, this dragoman reads 1");
-  with({2}, begins(1), {7});
+  const SafetensorsFile sound(with({2}, begins(1), {7}));
+  const std::vector<int64_t> wide = {2};
+  write_safetensors(
+      folder / "wide",
+      {{"first", DType::i64, {1}, std::as_bytes(std::span(wide))}, sound.get("begins"), sound.get("best")},
+      sound.metadata());
+  expect_error(folder / "wide", folder / "wide" + ": tensor first is of type I64, expected I32");
   std::string content = folder.content_of("s");
   content.back() = char(content.back() ^ 1);
   expect_error(folder.make("flipped", content), "the content has the checksum");

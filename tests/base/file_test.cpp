@@ -161,6 +161,19 @@ TEST(ReadFile, GivesEverythingAsItIs) {
   EXPECT_EQ(read_file(folder.make("data", content)), content);
 }
 
+TEST(FileDescriptor, SaysWhereALinkLeadsThatLeadsNowhere) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("disk/gone", folder / "link");
+  std::filesystem::create_directory(folder / "disk");
+  try {
+    FileDescriptor::to_read(folder / "link");
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), folder / "link" + ": cannot be opened: No such file or directory");
+    EXPECT_EQ(error.hint(), "it is a symbolic link to " + folder / "disk/gone" + ", which does not exist");
+  }
+}
+
 TEST(FileDescriptor, NamesTheFileInAnotherCompression) {
   TemporaryFolder folder;
   const auto hint = [&](const std::string& name) {

@@ -142,6 +142,14 @@ class ExistingModels(InFolder):
             for _ in range(2):
                 self.succeed(*command.split())
 
+    def test_a_run_that_begins_with_a_model_converts_its_weights_once(self):
+        shutil.copytree(self.folder / "marianmt", self.folder / "once")
+        done = self.call("train", "-t", "s", "t", "-m", "once.tuned", "--pretrained-model", "once", "-v", "once.s", "once.t",
+                         "--after", "1u", "--cpu-threads", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("it is written from the vocabulary of once"), 2, done.stderr)
+        self.assertEqual(done.stderr.count("converted in memory"), 1, done.stderr)
+
     def test_a_model_of_several_languages_asks_for_them(self):
         said = self.refused("translate", "-m", "m2m100")
         self.assertIn("its source language is not given", said)

@@ -39,7 +39,7 @@ PROVOKED = {
     "…, line …: has … tabs, expected …, between source, target and the columns of other options":
         "train -t columns --tsv -v v v -m new --data-weighting 2 --guided-alignment 3",
     "…, line …: has no tab, expected one, between source and target": "train -t s --tsv -v v v -m new",
-    "…, line …: '…' is not a weight, expected 0 or a number from 1e-37 to 1e38": f"{TRAIN} -m new --data-weighting s",
+    "…, line …: '…' is not a weight, expected 0 or a number from 1e-37 to 1e25": f"{TRAIN} -m new --data-weighting s",
     "… has … lines, … has …; --data-weighting needs one weight per line": f"{TRAIN} -m new --data-weighting empty",
     "…, line …: '…' is not a link, expected numbers such as 0-0": f"{TRAIN} -m new --guided-alignment s",
     "--guided-alignment: no pair has a link, so attention would learn none": f"{TRAIN} -m new --guided-alignment blank",

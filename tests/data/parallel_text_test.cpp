@@ -122,12 +122,13 @@ TEST(ParallelReader, NeedsAWeightForEachPairAndNothingElse) {
     return texts;
   };
   EXPECT_EQ(message(weighted("1\n1")), "");
+  EXPECT_EQ(message(weighted("0\n1e25")), "");
   EXPECT_THAT(message(weighted("1\n")), HasSubstr(files / "w" + " has 1 lines, " + files / "a" + " has 2"));
   EXPECT_THAT(message(weighted("1\n1\n1\n")), HasSubstr(files / "w" + " has 3 lines, " + files / "a"));
-  for (const std::string bad : {"", "x", "-1", "1 1", "nan", "inf", "1e99"})
+  for (const std::string bad : {"", "x", "-1", "1 1", "nan", "inf", "1e99", "1e38", "1.1e25"})
     EXPECT_THAT(
         message(weighted("1\n" + bad + "\n")),
-        HasSubstr(files / "w" + ", line 2: '" + bad + "' is not a weight, expected 0 or a number from 1e-37 to 1e38"));
+        HasSubstr(files / "w" + ", line 2: '" + bad + "' is not a weight, expected 0 or a number from 1e-37 to 1e25"));
   auto two = weighted("1\n1\n");
   EXPECT_THAT(
       [&] {

@@ -175,6 +175,11 @@ TEST(ForbiddenPhrases, MayBeInAFile) {
   EXPECT_THAT([&] { file("a\nb\tc\n"); }, ThrowsMessage<Error>(HasSubstr("phrases, line 2: has a tab")));
   EXPECT_THAT([&] { file("a\n\xff\n"); }, ThrowsMessage<Error>(HasSubstr("phrases, line 2: not UTF-8")));
   EXPECT_THAT([&] { ForbiddenPhrases(Words{"a", " "}, pieces); }, ThrowsMessage<Error>("avoid: a phrase is empty"));
+  EXPECT_THAT(
+      [&] {
+        ForbiddenPhrases(Words{"a", "caf\xe9"}, pieces);
+      },
+      ThrowsMessage<Error>("avoid: the phrase 'caf\uFFFD' is not UTF-8"));
 }
 
 // Some of a few characters from a text.

@@ -25,5 +25,17 @@ TEST(ConvertModel, RefusesToOverwriteWhatItReads) {
   EXPECT_EQ(read_file(vocabulary), "pieces");
 }
 
+// There is no model either, so it has not been looked for.
+TEST(ConvertModel, ChecksTheNameOfAFolderBeforeItReadsTheModel) {
+  const TemporaryFolder folder;
+  Engine engine({.threads = 1});
+  const auto convert = [&](const std::string& output) {
+    convert_model(engine, {.input = folder / "no_model", .output = output, .format = ModelFormat::onnx});
+  };
+  EXPECT_THAT([&] { convert(folder / ""); }, ThrowsMessage<Error>(HasSubstr("already exists, expected the name of")));
+  EXPECT_THAT([&] { convert(folder / "no/onnx"); },
+              ThrowsMessage<Error>(HasSubstr("there is no folder " + (folder / "no"))));
+}
+
 }  // namespace
 }  // namespace dragoman

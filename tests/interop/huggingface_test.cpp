@@ -22,6 +22,16 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+TEST_F(MarianMt, IsNotReadWithoutAFileThatALinkNames) {
+  for (const char* name : {"source.spm", "target_vocab.json", "generation_config.json", "config.json"}) {
+    std::filesystem::remove(folder / name);
+    std::filesystem::create_symlink("nowhere", folder / name);
+    EXPECT_THAT(complaint(), testing::HasSubstr(folder / name + ": cannot be opened: No such file"));
+    std::filesystem::remove(folder / name);
+    if (std::string(name) == "source.spm") folder.make(name, sentencepiece());
+  }
+}
+
 TEST_F(MarianMt, GivesTheProbabilitiesThatTransformersGives) {
   EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
 }

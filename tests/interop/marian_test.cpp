@@ -74,6 +74,14 @@ TEST(MarianModel, IsTheSameInTheBinaryFormat) {
   }
 }
 
+TEST(MarianModel, IsAnArchiveOfArraysUnderAnyName) {
+  const TemporaryFolder folder;
+  const std::string model = folder.make("model.best-bleu", read_file(golden("tied.npz")));
+  const ModelFile file = open_model(model, {.vocabs = words}),
+                  usual = open_model(golden("tied.npz"), {.vocabs = words});
+  EXPECT_EQ(file.tensors().metadata(), usual.tensors().metadata());  // with the checksum of all tensors
+}
+
 TEST(MarianModel, FindsItsVocabulariesInTheConfigurationsBesideIt) {
   const TemporaryFolder folder;
   folder.make("m.npz", read_file(golden("tied.npz")));
@@ -113,6 +121,12 @@ TEST(MarianModel, NamesTheSentencePieceModelThatIsBroken) {
               read_marian(golden("tied.npz"), {list, list});
             }),
             path + " is text, expected a SentencePiece model");
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("nowhere", path);
+  EXPECT_EQ(message_of([&] {
+              read_marian(golden("tied.npz"), {list, list});
+            }),
+            path + ": cannot be opened: No such file or directory");
 }
 
 TEST(MarianConfig, NamesWhatItDoesNotKnow) {

@@ -10,7 +10,9 @@
 #include "interop/write_ctranslate2.h"
 #include "interop/write_huggingface.h"
 #include "interop/write_marian.h"
+#include "interop/write_onnx.h"
 #include "io/int8_weights.h"
+#include "tests/failing_calls.h"
 #include "tests/interop/score_difference.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
@@ -21,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
@@ -253,7 +257,7 @@ ModelConfig marian_config_of_a_toy() {
 }
 
 TEST(WriteMarian, WritesModelsOfItsShape) {
-  for (const NormPlacement norm : {NormPlacement::post, NormPlacement::pre})
+  for (const NormPlacement norm : {NormPlacement::post, NormPlacement::pre}) {
     for (const bool tied : {true, false}) {
       TemporaryFolder folder;
       ModelConfig config = marian_config_of_a_toy();
@@ -266,6 +270,7 @@ TEST(WriteMarian, WritesModelsOfItsShape) {
       expect_same_weights(model, again);
       EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
     }
+  }
 }
 
 // Marian's vocabularies with byte fallback never generate the bytes below a blank, line breaks and tabs among them.
@@ -327,6 +332,23 @@ TEST(WriteModels, OverwritesNothingAndLeavesNothingBehind) {
   EXPECT_THAT(complaint(write_ctranslate2, model, folder / "none/ct2"), HasSubstr(": there is no folder "));
   EXPECT_THAT(complaint(write_huggingface, model, folder / "hf"), HasSubstr("has no SentencePiece model"));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder / ""), fs::directory_iterator()), 1);
+}
+
+TEST(WriteModels, NameTheFileByItsFinalPathWhenTheDiskIsFull) {
+  const TemporaryFolder folder;
+  const ModelFile model(save_toy_model(folder / "ours", 1));
+  for (const Write write : {write_ctranslate2, write_onnx}) {
+    int failures = 0;
+    for (;; ++failures) {
+      const FailingCalls failing(failures + 1);
+      const std::string said = complaint(write, model, folder / "theirs");
+      if (!failed) break;
+      EXPECT_THAT(said, AllOf(StartsWith(folder / "theirs/"), HasSubstr("No space left"), Not(HasSubstr(".tmp-"))));
+      EXPECT_EQ(folder.files(), 1);
+    }
+    EXPECT_GE(failures, 12);  // open, write, sync and close of each of several files
+    fs::remove_all(folder / "theirs");
+  }
 }
 
 }  // namespace

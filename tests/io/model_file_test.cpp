@@ -169,6 +169,28 @@ TEST_F(ModelFileOnDisk, TakesNoMemoryForOriginalsOfPackedWeights) {
   EXPECT_LT(bytes(DType::bf16), 1.1 * (2 * double(products) + 6 * double(others)));
 }
 
+TEST_F(ModelFileOnDisk, IsRefusedWithWeightsThatAreNoFloatingPointNumbers) {
+  ASSERT_EQ(complaint(toy_config()), "");
+  const SafetensorsFile sound(at("model"));
+  const std::string name = "encoder.0.self_attention_norm.weight";
+  const std::vector<int64_t> numbers(size_t(sound.get(name).shape[0]), 1);
+  std::vector<TensorEntry> tensors(sound.tensors().begin(), sound.tensors().end());
+  const auto changed = std::ranges::find(tensors, name, &TensorEntry::name);
+  *changed = {name, DType::i64, changed->shape, std::as_bytes(std::span(numbers))};
+  write_safetensors(at("whole numbers"), tensors, sound.metadata());
+  EXPECT_THAT([&] { ModelFile(at("whole numbers")); },
+              testing::ThrowsMessage<Error>(
+                  HasSubstr(at("whole numbers") + ": tensor " + name + " is of type I64, expected a weight of F64")));
+}
+
+TEST_F(ModelFileOnDisk, IsRefusedWithTwoVocabulariesWhereOnlyOneCanBe) {
+  ModelConfig config = toy_config();
+  config.embeddings.tied_all = true, config.target_vocabulary += 1;
+  EXPECT_THAT(complaint(config), HasSubstr("tied source and target embeddings need vocabularies of the same size"));
+  config.embeddings.tied_all = false, config.type = ModelType::decoder_only;
+  EXPECT_THAT(complaint(config), HasSubstr("a decoder-only model reads both sides with one vocabulary"));
+}
+
 TEST_F(ModelFileOnDisk, IsRefusedWithWeightsThatAreNotFinite) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const float bad : {infinity, -infinity, std::numeric_limits<float>::quiet_NaN()}) {

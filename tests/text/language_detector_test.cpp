@@ -107,7 +107,14 @@ TEST(LanguageDetector, RefusesWhatIsNoFileOfProfiles) {
            {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{}}})", "no letters"},
            {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"a":2}}})", "has the count 2"},
            {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"abcde":1}}})", "has the count 1"},
-           {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"a":"x"}}})", "damaged"}})
+           {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"a":"x"}}})", "damaged"},
+           {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"a":0.5}}})", "has the count 0.5"},
+           {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"a":9223372036854775809}}})",
+            "has the count 9223372036854775809"},
+           {R"("version":1,"languages":{"en":{"totals":[1,1,9223372036854775808,1],"ngrams":{"a":1}}})",
+            "'totals' has the count 9223372036854775808"},
+           {R"("version":1,"languages":{"en":{"totals":[1e30,1,1,1],"ngrams":{"a":1}}})",
+            "'totals' has the count 1e+30"}})
     EXPECT_THAT(message_of(file(rest)), testing::AllOf(HasSubstr("expected language profiles"), HasSubstr(found)));
 }
 

@@ -163,6 +163,21 @@ TEST(Checkpoint, HoldsTheMomentsOfEveryParameter) {
   }
 }
 
+TEST(Checkpoint, IsRefusedWithANegativeMeanOfSquares) {
+  ToyRun run;
+  run.train_until(1);
+  const std::string path = state_path(run.setup.training.model),
+                    moment = "second_moment/decoder.0.feed_forward_norm.weight";
+  const SafetensorsFile state(path);
+  std::vector<float> values = values_of<float>(state, moment);
+  values[0] = -0.5F;
+  std::vector<TensorEntry> tensors(state.tensors().begin(), state.tensors().end());
+  std::ranges::find(tensors, moment, &TensorEntry::name)->bytes = std::as_bytes(std::span(values));
+  write_safetensors(path, tensors, state.metadata());
+  EXPECT_THAT(message_of([&] { run.train_until(2); }),
+              HasSubstr(path + ": " + moment + " holds -0.5, expected means of squares"));
+}
+
 TEST(Checkpoint, StoresTheBatchesOfItsRun) {
   ToyRun run;
   run.train_until(1);
