@@ -29,8 +29,9 @@ struct AttentionCase {
   Visibility visible = {};
   double rate = 0;
   Score score = Score::scaled_dot;
-  int64_t reach = -1;   // of a distance bias; -1: no bias
-  bool shared = false;  // one bias for all queries
+  int64_t reach = -1;        // of a distance bias; -1: no bias
+  bool shared = false;       // one bias for all queries
+  int64_t value_reach = -1;  // of vectors of distances for values; -1: none
 };
 
 AttentionShape shape_of(Context& cx, const AttentionCase& a) {
@@ -45,9 +46,11 @@ OpCase attention_case(const AttentionCase& a) {
   OpCase c{a.name, {{"q", {nq, key_cols}}, {"k", {nk, key_cols}}, {"v", {nk, value_cols}}}};
   if (a.score == Score::additive) c.inputs.push_back({"vector", {key_cols}});
   if (a.reach >= 0) c.inputs.push_back({"bias", {a.shared ? 1 : nq, a.heads * (2 * a.reach + 1)}});
+  if (a.value_reach >= 0) c.inputs.push_back({"values", {2 * a.value_reach + 1, a.value_size}});
   c.op = [a](Context& cx, const OpInputs& in) {
     const auto optional = [&](const char* name) { return in.contains(name) ? in.at(name) : Var(); };
-    return attention(cx, in.at("q"), in.at("k"), in.at("v"), shape_of(cx, a), {optional("bias"), optional("vector")});
+    return attention(cx, in.at("q"), in.at("k"), in.at("v"), shape_of(cx, a),
+                     {optional("bias"), optional("vector"), optional("values")});
   };
   if (nq * nk > 10'000) c.differences = 3;
   return c;

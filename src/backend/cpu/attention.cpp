@@ -211,6 +211,15 @@ void MaskFactors(float* factors, const Mask& mask, const int32_t* position, Rang
     MaskGroup(mask, position[0], position[1], uint32_t(from / 128), factors + from);
 }
 
+// The weights s of query i, summed over the keys at the same distance.
+void SumByDistance(const AttentionHead& h, int64_t i, const float* s) {
+  const int heads = h.a.shape.heads;
+  const int64_t R = DistanceBias::reach(h.a.by_distance, heads);
+  float* sums = h.by_distance(h.a.by_distance, i);
+  std::fill(sums - R, sums + R + 1, 0.0f);
+  ByDistance(h.a.shape.visible.keys(i, h.k.rows), i, R, [&](int64_t j, int64_t distance) { sums[distance] += s[j]; });
+}
+
 // One head of one sentence, in blocks of queries whose weights stay in L1. Skips keys that are masked for a whole
 // block.
 void AttendHead(View<float> y, float* weights, const AttentionHead& h, AttentionScratch scratch) {
@@ -239,6 +248,8 @@ void AttendHead(View<float> y, float* weights, const AttentionHead& h, Attention
       for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d)))
         hn::StoreU(hn::Mul(hn::LoadU(d, s + j), hn::LoadU(d, scratch.factors + j)), d, s + j);
     }
+    if (h.a.by_distance)
+      for (int64_t i = 0; i < count; ++i) SumByDistance(h, first + i, scratch.weights + i * stride);
     WeightedSum(rows_of(y, first, count), scratch.weights + of.begin, stride, rows_of(h.v, of.begin, of.end - of.begin),
                 false);
   }
@@ -278,6 +289,12 @@ void AttendHeadBackward(const HeadGradients& g, View<const float> dy, View<const
       Weights(p, of, h.a.lse.view<float>()(h.row + first + i, h.head));
       const float c = DotProduct(dy.row(first + i), y.row(first + i), y.cols);
       if (dropout.active()) MaskFactors(scratch.factors, mask, h.position(first + i), of);
+      if (g.by_distance) {
+        const float* add = h.by_distance(g.by_distance, first + i);
+        ByDistance(h.a.shape.visible.keys(first + i, h.k.rows), first + i,
+                   DistanceBias::reach(g.by_distance, h.a.shape.heads),
+                   [&](int64_t j, int64_t distance) { ds[j] += add[distance]; });
+      }
       ScoreGradients(ds, p, scratch.factors, c, h.scale(), {of.begin, padded_keys(of.end)});
       if (g.dbias)
         AddBiasGradient(h.bias(g.dbias, first + i), ds, first + i, DistanceBias::reach(g.dbias, h.a.shape.heads),
@@ -365,7 +382,8 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
                           rows.result(b.dv.tensor, ks),
                           b.dbias.tensor,
                           b.dscore_vector ? vectors + s * a.q.cols() + h * head.q.cols : nullptr,
-                          dq_adds};
+                          dq_adds,
+                          b.dby_distance};
     if (dq_adds && !b.dq.adds()) zero(g.dq);
     if (g.dk && (half || !b.dk.adds())) zero(g.dk);
     if (g.dv && (half || !b.dv.adds())) zero(g.dv);
