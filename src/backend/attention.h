@@ -18,7 +18,7 @@ struct AttentionKernels {
     // Stat type (H · Σ nq·nk) or empty: the softmax itself, for each sentence and head a matrix (nq,nk).
     Tensor weights;
     // (Nq,H·(2R+1)) stat type or empty: the weights of each query, after dropout, summed over the keys at the same
-    // distance; columns as in a DistanceBias. Backends of devices have no kernel for it.
+    // distance; columns as in a DistanceBias.
     Tensor by_distance = {};
     // bf16 or f16: factors may be rounded to it, in backward too. q, k, v, y and their gradients: all this or all f32.
     DType factors = DType::f32;

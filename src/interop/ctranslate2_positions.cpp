@@ -97,9 +97,10 @@ void PositionMapping::vectors() {
 // Models written by dragoman have its ALiBi as such a table.
 bool PositionMapping::is_alibi(const std::string& side) {
   const ForeignTensor& t = w_.get(v_.resolved(scope(side, 0) + "/relative_attention_bias"));
-  if (t.row_scales || t.shape.size() != 2 || c_.relative_buckets < 4) return false;
-  const BucketDesign design{c_.relative_buckets, c_.relative_max_distance, side == "decoder"};
   const int heads = side == "encoder" ? c_.heads : c_.decoder_side().heads;
+  if (t.row_scales || c_.relative_buckets < 4 || t.shape != std::vector<int64_t>{c_.relative_buckets, heads})
+    return false;
+  const BucketDesign design{c_.relative_buckets, c_.relative_max_distance, side == "decoder"};
   const std::vector<float> found = floats_of({.dtype = t.dtype, .shape = t.shape, .make = t.read});
   return std::ranges::equal(found, alibi_table(design, heads), [](float a, float b) {
     return std::abs(a - b) <= 1e-2f * std::abs(b);  // 16 bits are not exact

@@ -261,7 +261,8 @@ class OpenNmtMapping {
     attention(ours, theirs, norm_before);
     if (c_.positions != Positions::relative) return;
     for (const char* table : {".distance.weight", ".distance_value.weight"})
-      w_.rows(ours + table, theirs + ".relative_positions_embeddings.weight", 0, 2 * c_.relative_positions + 1);
+      w_.rows(ours + table, theirs + ".relative_positions_embeddings.weight", 0,
+              2 * int64_t{c_.relative_positions} + 1);
   }
   void feed_forward(const std::string& ours, const std::string& theirs) {
     if (c_.gated_feed_forward) linear(ours + "feed_forward.gate", theirs + "w_1");

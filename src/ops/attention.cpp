@@ -37,14 +37,11 @@ void check_score(const char* op, const ScoreInputs& s, Score score, int heads, c
   }
 }
 
-void check_distance_values(const char* op, const Context& cx, const ScoreInputs& s, int heads, const Tensor& v) {
+void check_distance_values(const char* op, const ScoreInputs& s, int heads, const Tensor& v) {
   if (!s.distance_values) return;
   const Var& table = s.distance_values;
   require(table.shape().rank() == 2 && table.cols() == v.cols() / heads && table.rows() % 2 == 1,
           "{}: vectors of distances for values are {}, expected (2R+1,{})", op, table.shape(), v.cols() / heads);
-  if (cx.backend.is_device())
-    throw Error("relative positions with vectors for values (relative_values) are not supported on GPUs",
-                "leave out --devices to compute on the CPU");
 }
 
 // Calls f with head h's columns of weights summed by distance (N,2R+1) and of values (N,V).
@@ -97,7 +94,7 @@ Var attention(Context& cx, const Var& stored_q, const Var& stored_k, const Var& 
   const Var q = input(stored_q), k = input(stored_k), v = input(stored_v);
   check(q, k, v, shape);
   check_score("attention", score, shape.score, shape.heads, q);
-  check_distance_values("attention", cx, score, shape.heads, v);
+  check_distance_values("attention", score, shape.heads, v);
   require(!score.bias || shape.visible.stride == 1,
           "attention: a distance bias requires adjacent keys, but they are {} positions apart", shape.visible.stride);
   Var y = cx.make({q.rows(), v.cols()}, q.dtype(), {q, k, v, score.bias, score.vector, table});
@@ -134,9 +131,10 @@ Var attention(Context& cx, const Var& stored_q, const Var& stored_k, const Var& 
   return y;
 }
 
-Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, const StepShape& shape,
+Var attention_step(Context& cx, const Var& stored_q, const Tensor& k, const Tensor& v, const StepShape& shape,
                    const ScoreInputs& score, const NewKeys& own) {
   const auto& [keys, longest, heads, window, kind] = shape;
+  const Var q = score.distance_values ? widened(cx, stored_q) : stored_q;  // then y is a sum of products in f32
   require(q.cols() == k.cols() && q.cols() % heads == 0 && v.cols() % heads == 0,
           "attention_step: q is {}, k {}, v {}, expected (R,H*K), (C,H*K), (C,H*V) with H = {}", q.shape(), k.shape(),
           v.shape(), heads);
@@ -153,7 +151,7 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
           "attention_step: new keys are {}, values {} and rows {}, expected {}, {} and {}", own.k.shape(),
           own.v.shape(), own.rows.shape(), q.shape(), Shape({q.rows(), v.cols()}), rows);
   check_score("attention_step", score, kind, heads, q);
-  check_distance_values("attention_step", cx, score, heads, v);
+  check_distance_values("attention_step", score, heads, v);
   Var y = cx.make({q.rows(), v.cols()}, q.dtype(), {q});
   const Tensor scratch = cx.scratch(cx.backend.attention_step_scratch(heads, longest));
   const Var& table = score.distance_values;

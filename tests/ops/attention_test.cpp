@@ -92,6 +92,22 @@ INSTANTIATE_TEST_SUITE_P(
         attention_case({"keys four places apart", {67, 1}, {17, 1}, 2, 5, 3, {.causal = true, .stride = 4}, 0.2}),
         attention_case({"distance bias", few, few, 3, 3, 3, {}, 0, Score::scaled_dot, 3}),
         attention_case({"causal distance bias", few, few, 2, 3, 3, {.causal = true}, 0.1, Score::dot, 2}),
+        attention_case({"distance values", few, few, 2, 3, 4, {}, 0, Score::scaled_dot, -1, false, 2}),
+        attention_case({"one distance value", few, few, 2, 3, 3, {.window = 2}, 0, Score::dot, -1, false, 0}),
+        attention_case(
+            {"distance values with bias", many, many, 2, 3, 3, {.causal = true}, 0.2, Score::scaled_dot, 2, false, 3}),
+        attention_case({"distance values for several blocks",
+                        {70, 3, 130},
+                        {70, 3, 130},
+                        2,
+                        20,
+                        18,
+                        {.causal = true},
+                        0.1,
+                        Score::scaled_dot,
+                        -1,
+                        false,
+                        20}),
         attention_case({"bias of one column", few, uneven, 2, 3, 3, {}, 0, Score::scaled_dot, 0}),
         attention_case({"unscaled", few, uneven, 2, 5, 3, {}, 0, Score::dot}),
         attention_case({"additive", few, uneven, 2, 5, 3, {}, 0, Score::additive}),
@@ -149,6 +165,11 @@ TEST_F(TwoKeys, AddTheBiasOfTheirDistance) {
   EXPECT_THAT(attend({0, 0}, {}, {.bias = bias}), near({7, 4.5}));
   const Var constant(tensor_of(t.arena, {1, 3}, {std::log(7.0), 0, std::log(3.0)}));
   EXPECT_THAT(attend({0, 0}, {}, {.bias = constant}), near({7, 4.5}));
+}
+
+TEST_F(TwoKeys, AddTheVectorOfTheirDistanceToTheirValues) {
+  const Var table = t.var({3, 1}, {16, 32, 80});  // distances -1, 0, 1
+  EXPECT_THAT(attend({1, 0}, {}, {.distance_values = table}), near({7 + 32 / 4. + 80 * 3 / 4., 6 + 8 + 16}));
 }
 
 TEST(Attention, DividesScoresByTheRootOfTheKeySize) {
