@@ -133,23 +133,29 @@ TEST(WriteCTranslate2, WritesGatedLayersAndRelativeBiases) {
       }
 }
 
+void expect_positions_back(const ModelConfig& config) {
+  TemporaryFolder folder;
+  const ModelFile model(save_toy_model(folder / "ours", 1, config));
+  write_ctranslate2(model, folder / "ct2");
+  const ModelFile again = open_model(folder / "ct2");
+  EXPECT_EQ(again.config().positions, config.positions);
+  expect_same_weights(model, again);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+}
+
 // ALiBi becomes T5's biases, which are recognised.
 TEST(WriteCTranslate2, WritesPositionsOfSelfAttention) {
-  for (const Positions positions : {Positions::relative, Positions::rotary, Positions::alibi})
-    for (const bool values : {false, true})
-      for (const AttentionScore score : {AttentionScore::scaled_dot, AttentionScore::dot}) {
-        if (values && positions != Positions::relative) continue;
-        TemporaryFolder folder;
-        ModelConfig config = toy_config();
-        config.encoder_layers = config.decoder_layers = 2, config.attention.score = score;
-        config.positions = positions, config.relative_positions = 3, config.relative_values = values;
-        const ModelFile model(save_toy_model(folder / "ours", 1, config));
-        write_ctranslate2(model, folder / "ct2");
-        const ModelFile again = open_model(folder / "ct2");
-        EXPECT_EQ(again.config().positions, positions);
-        expect_same_weights(model, again);
-        EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
-      }
+  for (const AttentionScore score : {AttentionScore::scaled_dot, AttentionScore::dot}) {
+    ModelConfig config = toy_config();
+    config.encoder_layers = config.decoder_layers = 2, config.attention.score = score;
+    config.relative_positions = 3;
+    for (const Positions positions : {Positions::relative, Positions::rotary, Positions::alibi}) {
+      config.positions = positions;
+      expect_positions_back(config);
+    }
+    config.positions = Positions::relative, config.relative_values = true;
+    expect_positions_back(config);
+  }
 }
 
 TEST(WriteCTranslate2, NamesTheKindThatCTranslate2DoesNotHave) {

@@ -92,22 +92,6 @@ INSTANTIATE_TEST_SUITE_P(
         attention_case({"keys four places apart", {67, 1}, {17, 1}, 2, 5, 3, {.causal = true, .stride = 4}, 0.2}),
         attention_case({"distance bias", few, few, 3, 3, 3, {}, 0, Score::scaled_dot, 3}),
         attention_case({"causal distance bias", few, few, 2, 3, 3, {.causal = true}, 0.1, Score::dot, 2}),
-        attention_case({"distance values", few, few, 2, 3, 4, {}, 0, Score::scaled_dot, -1, false, 2}),
-        attention_case({"one distance value", few, few, 2, 3, 3, {.window = 2}, 0, Score::dot, -1, false, 0}),
-        attention_case(
-            {"distance values with bias", many, many, 2, 3, 3, {.causal = true}, 0.2, Score::scaled_dot, 2, false, 3}),
-        attention_case({"distance values for several blocks",
-                        {70, 3, 130},
-                        {70, 3, 130},
-                        2,
-                        20,
-                        18,
-                        {.causal = true},
-                        0.1,
-                        Score::scaled_dot,
-                        -1,
-                        false,
-                        20}),
         attention_case({"bias of one column", few, uneven, 2, 3, 3, {}, 0, Score::scaled_dot, 0}),
         attention_case({"unscaled", few, uneven, 2, 5, 3, {}, 0, Score::dot}),
         attention_case({"additive", few, uneven, 2, 5, 3, {}, 0, Score::additive}),
@@ -306,6 +290,7 @@ TEST(Attention, RefusesShapesThatDoNotFitAndNamesThem) {
   EXPECT_THAT(score(Score::additive, {.vector = t.random({3})}), AllOf(HasSubstr("(3)"), HasSubstr("(4)")));
   EXPECT_THAT(score(Score::additive, {}), HasSubstr("(4)"));
   EXPECT_THAT(score(Score::dot, {.vector = t.random({4})}), HasSubstr("not additive"));
+  EXPECT_THAT(score(Score::dot, {.distance_values = t.random({2, 2})}), HasSubstr("for values are (2,2)"));
 }
 
 // The gradient is the sum over the queries.
@@ -315,6 +300,16 @@ INSTANTIATE_TEST_SUITE_P(
         attention_case({"shared distance bias", few, few, 3, 3, 3, {}, 0, Score::dot, 3, true}),
         attention_case({"shared causal bias", many, many, 2, 4, 4, {.causal = true}, 0.1, Score::scaled_dot, 5, true}),
         attention_case({"shared bias of no queries", none, none, 2, 3, 3, {}, 0, Score::dot, 2, true}),
+    }),
+    name_of_case);
+
+INSTANTIATE_TEST_SUITE_P(
+    AttentionWithValuesOfDistances, OpCheck,
+    testing::ValuesIn(std::vector{
+        attention_case({"of some", few, few, 2, 3, 4, {}, 0, Score::scaled_dot, -1, false, 2}),
+        attention_case({"of one", few, few, 2, 3, 3, {.window = 2}, 0, Score::dot, -1, false, 0}),
+        attention_case({"with bias", many, many, 2, 3, 3, {.causal = true}, 0.2, Score::scaled_dot, 2, false, 3}),
+        attention_case({"for several blocks", {130}, {130}, 2, 20, 18, {}, 0.1, Score::scaled_dot, -1, false, 20}),
     }),
     name_of_case);
 

@@ -73,6 +73,8 @@ struct AttentionHead {
   float* bias(const Tensor& of, int64_t i) const {
     return of.view<float>().row(DistanceBias::row(of, row + i)) + DistanceBias::column(of, a.shape.heads, head, 0);
   }
+  int64_t reach(const Tensor& by_distance) const { return DistanceBias::reach(by_distance, a.shape.heads); }
+  Range seen(int64_t i) const { return a.shape.visible.keys(i, k.rows); }
   /// Likewise in a matrix with a row for each query.
   float* by_distance(const Tensor& of, int64_t i) const {
     return of.view<float>().row(row + i) + DistanceBias::column(of, a.shape.heads, head, 0);
