@@ -17,6 +17,9 @@ struct AttentionKernels {
     Tensor scratch;  // attention_scratch bytes
     // Stat type (H · Σ nq·nk) or empty: the softmax itself, for each sentence and head a matrix (nq,nk).
     Tensor weights;
+    // (Nq,H·(2R+1)) stat type or empty: the weights of each query, after dropout, summed over the keys at the same
+    // distance; columns as in a DistanceBias.
+    Tensor by_distance = {};
     // bf16 or f16: factors may be rounded to it, in backward too. q, k, v, y and their gradients: all this or all f32.
     DType factors = DType::f32;
   };
@@ -24,6 +27,7 @@ struct AttentionKernels {
     Grad dq, dk, dv, dbias, dscore_vector;  // dbias (Nq,H·(2R+1)), also if the bias has one row
     Tensor dy;
     Attention forward;
+    Tensor dby_distance = {};  // (Nq,H·(2R+1)) or empty: the gradient of forward.by_distance
   };
   Kernel<int64_t(const AttentionShape& shape, int64_t key_size, int64_t value_size)> attention_scratch{
       "attention_scratch"};
@@ -40,6 +44,7 @@ struct AttentionKernels {
     Tensor new_rows;      // (R) int32
     Tensor bias;          // (R or 1, columns of a DistanceBias) or empty
     Tensor score_vector;  // as above
+    Tensor by_distance;   // as above: (R,H·(2R+1)) or empty
     StepKeys keys;
     int heads = 1, window = -1;
     Score score = Score::scaled_dot;

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
 #include "interop/converted_model.h"
-#include "interop/sinusoid_table.h"
-#include "interop/weight_mapping.h"
+#include "interop/ctranslate2_positions.h"
 
 namespace dragoman {
 namespace {
@@ -17,21 +15,19 @@ namespace {
 /// Maps the variables of both sides of a model.
 class CTranslate2Mapping {
  public:
-  CTranslate2Mapping(CTranslate2Bin bin, ModelConfig& config)
-      : bin_(std::move(bin)), c_(config), w_(bin_.path, split()) {}
+  CTranslate2Mapping(CTranslate2Bin bin, ModelConfig& config) : v_(std::move(bin)), c_(config), w_(v_.weights()) {}
 
   std::vector<TensorEntry> all();
 
  private:
-  // An alias stands for a variable that is stored under another name.
-  std::string resolved(const std::string& name) const {
-    const auto alias = bin_.aliases.find(name);
-    return alias == bin_.aliases.end() ? name : alias->second;
+  std::string resolved(const std::string& name) const { return v_.resolved(name); }
+  bool has(const std::string& name) const { return v_.has(name); }
+  double number(const std::string& side, const char* name, double otherwise) const {
+    return v_.number(side, name, otherwise);
   }
-  bool has(const std::string& name) const { return w_.has(resolved(name)); }
-  double number(const std::string& side, const char* name, double otherwise) const;
-  int whole_number(const std::string& side, const char* name, int otherwise) const;
-  std::vector<ForeignTensor> split();
+  int whole_number(const std::string& side, const char* name, int otherwise) const {
+    return v_.whole_number(side, name, otherwise);
+  }
 
   void sizes();
   void check_flags() const;
@@ -40,8 +36,6 @@ class CTranslate2Mapping {
   std::string source_table() const;
   void set_embeddings();
   double embedding_scale(const std::string& side) const;
-  void set_positions();
-  void set_relative_biases(const std::string& side, int layers);
   void embeddings();
   void side(const std::string& ours, int layers);
   void table(const std::string& ours, const std::string& theirs) {
@@ -53,48 +47,10 @@ class CTranslate2Mapping {
   void feed_forward(const std::string& ours, const std::string& theirs);
   void scale_outputs(std::vector<TensorEntry>& weights) const;
 
-  CTranslate2Bin bin_;
+  CTranslate2Variables v_;
   ModelConfig& c_;
-  WeightMapping w_;
+  WeightMapping& w_;
 };
-
-// Query, key and value matrices are stored as one: "linear_0/weight" becomes "linear_0.0/weight" and so on.
-std::vector<ForeignTensor> CTranslate2Mapping::split() {
-  std::vector<ForeignTensor> tensors;
-  for (ForeignTensor& t : bin_.tensors) {
-    const bool self = t.name.find("/self_attention/linear_0/") != t.name.npos,
-               memory = t.name.find("/attention/linear_1/") != t.name.npos;
-    if (!self && !memory) {
-      tensors.push_back(std::move(t));
-      continue;
-    }
-    const int64_t parts = self ? 3 : 2, rows = t.shape[0] / parts;
-    require(t.shape[0] == rows * parts, "{}: {} has {} rows, expected a multiple of {}", bin_.path, t.name, t.shape[0],
-            parts);
-    const size_t slash = t.name.rfind('/');
-    for (int64_t i = 0; i < parts; ++i) {
-      tensors.push_back(rows_of(t, i * rows, rows));
-      tensors.back().name = fmt::format("{}.{}{}", t.name.substr(0, slash), i, t.name.substr(slash));
-    }
-  }
-  return tensors;
-}
-
-// In older files, numbers that apply to both sides are at the top level.
-double CTranslate2Mapping::number(const std::string& side, const char* name, double otherwise) const {
-  for (const std::string& key : {side + "/" + name, std::string(name)})
-    if (const auto found = bin_.numbers.find(key); found != bin_.numbers.end()) return found->second;
-  return otherwise;
-}
-
-// Sizes and indices are small numbers.
-int CTranslate2Mapping::whole_number(const std::string& side, const char* name, int otherwise) const {
-  constexpr int most = std::numeric_limits<int16_t>::max();
-  const double found = number(side, name, otherwise);
-  require(found >= 0 && found <= most && found == std::floor(found),
-          "{}: {}/{} is {}, expected a whole number of at most {}", bin_.path, side, name, found, most);
-  return int(found);
-}
 
 Activation activation_of(int id, const std::string& path) {
   switch (id) {
@@ -124,18 +80,18 @@ void CTranslate2Mapping::check_flags() const {
                                                      "sliding_window",
                                                      "layer_norm_use_residual",
                                                      "final_logit_softcapping"};
-  for (const auto& [name, value] : bin_.numbers) {
+  for (const auto& [name, value] : v_.numbers()) {
     const std::string_view last = std::string_view(name).substr(name.rfind('/') + 1);
-    require(last != "rotary_dim" && (value == 0 || std::ranges::count(unsupported, last) == 0),
-            "{}: {} is set, which dragoman does not support", bin_.path, name);
+    require(value == 0 || std::ranges::count(unsupported, last) == 0, "{}: {} is set, which dragoman does not support",
+            v_.path(), name);
     const std::string side = name.substr(0, name.find('/'));
     require(last != "num_heads_kv" || value == number(side, "num_heads", 8),
-            "{}: {} is {}: heads share keys and values, which dragoman does not support", bin_.path, name, value);
+            "{}: {} is {}: heads share keys and values, which dragoman does not support", v_.path(), name, value);
   }
   require(number("encoder", "pre_norm", 1) == number("decoder", "pre_norm", 1),
-          "{}: encoder and decoder differ in pre_norm", bin_.path);
+          "{}: encoder and decoder differ in pre_norm", v_.path());
   require(number("encoder", "activation", 0) == number("decoder", "activation", 0),
-          "{}: encoder and decoder differ in activation", bin_.path);
+          "{}: encoder and decoder differ in activation", v_.path());
 }
 
 void CTranslate2Mapping::sizes() {
@@ -148,7 +104,7 @@ void CTranslate2Mapping::sizes() {
   c_.dim = rows("encoder/layer_0/self_attention/linear_1/weight");
   c_.encoder_layers = layers("encoder"), c_.decoder_layers = layers("decoder");
   for (const char* side : {"encoder", "decoder"})
-    require(whole_number(side, "num_heads", 8) >= 1, "{}: {}/num_heads is 0, expected at least 1", bin_.path, side);
+    require(whole_number(side, "num_heads", 8) >= 1, "{}: {}/num_heads is 0, expected at least 1", v_.path(), side);
   c_.heads = whole_number("encoder", "num_heads", 8);
   if (const int heads = whole_number("decoder", "num_heads", 8); heads != c_.heads) c_.decoder_heads = heads;
   c_.feed_forward = rows("encoder/layer_0/ffn/linear_0/weight");
@@ -156,11 +112,11 @@ void CTranslate2Mapping::sizes() {
     c_.decoder_feed_forward = inner;
   c_.gated_feed_forward = has("encoder/layer_0/ffn/linear_0_noact/weight");
   const int keys = rows("encoder/layer_0/self_attention/linear_0.0/weight");
-  require(keys % c_.heads == 0, "{}: {} rows of queries cannot be divided among {} heads", bin_.path, keys, c_.heads);
+  require(keys % c_.heads == 0, "{}: {} rows of queries cannot be divided among {} heads", v_.path(), keys, c_.heads);
   if (keys != c_.dim) c_.key_size = keys / c_.heads;
   c_.alignment = alignment_config(int(number("decoder", "alignment_layer", -1)),
                                   whole_number("decoder", "alignment_heads", 1), c_.decoder_layers);
-  c_.activation = activation_of(whole_number("encoder", "activation", 0), bin_.path);
+  c_.activation = activation_of(whole_number("encoder", "activation", 0), v_.path());
   c_.norm = number("encoder", "pre_norm", 1) != 0 ? NormPlacement::pre : NormPlacement::post;
   const bool has_final = has("encoder/layer_norm/gamma");
   if (has_final != (c_.norm == NormPlacement::pre)) c_.final_norm = has_final ? FinalNorm::always : FinalNorm::never;
@@ -174,7 +130,7 @@ AttentionScore CTranslate2Mapping::score_of(const std::string& attention, const 
   const int standard = side.dim / side.heads;
   const double size = number(attention, "head_dim", standard),
                scale = number(attention, "queries_scale", 1 / std::sqrt(size)), usual = 1 / std::sqrt(side.head_keys());
-  require(is(scale, 1) || is(scale, usual), "{}: {}/queries_scale is {:.5g}, expected 1 or {:.5g}", bin_.path,
+  require(is(scale, 1) || is(scale, usual), "{}: {}/queries_scale is {:.5g}, expected 1 or {:.5g}", v_.path(),
           attention, scale, usual);
   return is(scale, usual) ? AttentionScore::scaled_dot : AttentionScore::dot;
 }
@@ -183,7 +139,7 @@ void CTranslate2Mapping::set_scores() {
   const std::string first = "encoder/layer_0/self_attention";
   c_.attention.score = score_of(first, c_);
   const auto check = [&](const std::string& attention, const ModelConfig& side) {
-    require(score_of(attention, side) == c_.attention.score, "{}: {} and {} differ in queries_scale", bin_.path, first,
+    require(score_of(attention, side) == c_.attention.score, "{}: {} and {} differ in queries_scale", v_.path(), first,
             attention);
   };
   for (int l = 0; l < c_.encoder_layers; ++l) check(fmt::format("encoder/layer_{}/self_attention", l), c_);
@@ -208,70 +164,19 @@ void CTranslate2Mapping::set_embeddings() {
   e.tied_output = !e.tied_all && target == output;
   e.output_bias = has("decoder/projection/bias");
   e.scale = embedding_scale("encoder");
-  require(e.scale == embedding_scale("decoder"), "{}: encoder and decoder scale embeddings differently", bin_.path);
+  require(e.scale == embedding_scale("decoder"), "{}: encoder and decoder scale embeddings differently", v_.path());
 }
 
 // The scale is stored as a factor or as a flag; older files store the flag elsewhere. 0: the square root of D.
 double CTranslate2Mapping::embedding_scale(const std::string& side) const {
   for (const char* name : {"/scale_embeddings", "/embeddings/multiply_by_sqrt_depth"}) {
-    const auto found = bin_.numbers.find(side + name);
-    if (found == bin_.numbers.end()) continue;
+    const auto found = v_.numbers().find(side + name);
+    if (found == v_.numbers().end()) continue;
     const double factor = found->second;
-    if (bin_.flags.contains(side + name)) return factor != 0 ? 0 : 1;
+    if (v_.is_flag(side + name)) return factor != 0 ? 0 : 1;
     return std::abs(factor - std::sqrt(c_.dim)) < 1e-3 * factor ? 0 : factor;
   }
   return 0;
-}
-
-// T5's positions. All layers share the first one's table, as in CTranslate2 itself.
-void CTranslate2Mapping::set_relative_biases(const std::string& side, int layers) {
-  const auto scope = [&](int l) { return fmt::format("{}/layer_{}/self_attention", side, l); };
-  const auto table = [&](int l) { return resolved(scope(l) + "/relative_attention_bias"); };
-  const int buckets = int(w_.get(table(0)).shape[0]),
-            distance = whole_number(scope(0), "relative_attention_max_distance", 128);
-  if (side == "encoder") c_.relative_buckets = buckets, c_.relative_max_distance = distance;
-  require(buckets == c_.relative_buckets && distance == c_.relative_max_distance,
-          "{}: encoder and decoder differ in the ranges of their relative positions", bin_.path);
-  for (int l = 1; l < layers; ++l) {
-    const bool same = table(l) == table(0) || w_.get(table(l)).read() == w_.get(table(0)).read();
-    require(same && whole_number(scope(l), "relative_attention_max_distance", distance) == distance,
-            "{}: {} has relative positions of its own, which dragoman does not support", bin_.path, scope(l));
-    w_.ignore(table(l));
-  }
-  require(!w_.get(table(0)).row_scales, "{}: {} is in 8 bits, expected floating point", bin_.path, table(0));
-  w_.matrix(side + ".relative_bias.weight", table(0), MatrixRows::inputs);
-}
-
-// A stored table is either sinusoidal, which is recognised, or learned. Without a table, CTranslate2 computes
-// tensor2tensor's sinusoids, from position 1.
-void CTranslate2Mapping::set_positions() {
-  if (has("encoder/layer_0/self_attention/relative_attention_bias")) {
-    c_.positions = Positions::relative_bias;
-    set_relative_biases("encoder", c_.encoder_layers), set_relative_biases("decoder", c_.decoder_layers);
-    return;
-  }
-  const std::string name = resolved("encoder/position_encodings/encodings");
-  if (!w_.has(name)) {
-    require(!has("encoder/layer_0/self_attention/relative_position_keys"),
-            "{} has vectors of relative positions, which dragoman does not read from CTranslate2 models", bin_.path);
-    c_.position_spacing = PositionSpacing::tensor2tensor;
-    c_.first_position = 1;
-    return;
-  }
-  const ForeignTensor& table = w_.get(name);
-  if (const auto design = recognise_sinusoids(table)) {
-    c_.positions = design->order == SinusoidOrder::interleaved ? Positions::interleaved : Positions::sinusoidal;
-    c_.position_spacing = design->tensor2tensor ? PositionSpacing::tensor2tensor : PositionSpacing::paper;
-    c_.first_position = int(design->first);
-    for (const char* side : {"encoder", "decoder"})
-      w_.ignore(resolved(fmt::format("{}/position_encodings/encodings", side)));
-    return;
-  }
-  c_.positions = Positions::learned;
-  c_.max_positions = int(table.shape[0]);
-  for (const char* side : {"encoder", "decoder"})
-    w_.rows(fmt::format("{}.positions.weight", side), resolved(fmt::format("{}/position_encodings/encodings", side)), 0,
-            c_.max_positions);
 }
 
 void CTranslate2Mapping::embeddings() {
@@ -328,7 +233,7 @@ void CTranslate2Mapping::side(const std::string& name, int layers) {
 void CTranslate2Mapping::scale_outputs(std::vector<TensorEntry>& weights) const {
   const double factor = number("decoder", "scale_outputs", 1);
   if (factor == 1) return;
-  require(c_.has_final_norm(), "{}: decoder/scale_outputs is set without a norm of the decoder's outputs", bin_.path);
+  require(c_.has_final_norm(), "{}: decoder/scale_outputs is set without a norm of the decoder's outputs", v_.path());
   for (TensorEntry& weight : weights)
     if (weight.name == "decoder.norm.weight" || weight.name == "decoder.norm.bias")
       weight = scaled_vector(weight, factor);
@@ -339,7 +244,7 @@ std::vector<TensorEntry> CTranslate2Mapping::all() {
   sizes();
   set_scores();
   set_embeddings();
-  set_positions();
+  set_ctranslate2_positions(v_, c_);
   embeddings();
   if (c_.embeddings.output_bias) w_.vector("output.bias", resolved("decoder/projection/bias"));
   side("encoder", c_.encoder_layers), side("decoder", c_.decoder_layers);

@@ -6,12 +6,21 @@
 
 namespace dragoman {
 
+namespace {
+
+int64_t bytes_of_row(const ForeignTensor& tensor) {
+  int64_t bytes = size_of(tensor.dtype);
+  for (size_t d = 1; d < tensor.shape.size(); ++d) bytes *= tensor.shape[d];
+  return bytes;
+}
+
+}  // namespace
+
 ForeignTensor rows_of(const ForeignTensor& tensor, int64_t first, int64_t count) {
   invariant(!tensor.shape.empty() && first + count <= tensor.shape[0], "the rows must be within the tensor");
   ForeignTensor rows = tensor;
   rows.shape[0] = count;
-  int64_t row = size_of(tensor.dtype);
-  for (size_t d = 1; d < tensor.shape.size(); ++d) row *= tensor.shape[d];
+  const int64_t row = bytes_of_row(tensor);
   rows.read = [read = tensor.read, begin = first * row, end = (first + count) * row] {
     const std::vector<std::byte> all = read();
     return std::vector<std::byte>(all.begin() + begin, all.begin() + end);
@@ -20,6 +29,25 @@ ForeignTensor rows_of(const ForeignTensor& tensor, int64_t first, int64_t count)
     rows.row_scales = [scales = tensor.row_scales, first, count] {
       const std::vector<float> all = scales();
       return std::vector<float>(all.begin() + first, all.begin() + first + count);
+    };
+  return rows;
+}
+
+ForeignTensor rows_in_order(const ForeignTensor& tensor, const std::vector<int64_t>& order) {
+  invariant(!tensor.shape.empty() && tensor.shape[0] == int64_t(order.size()), "every row must have a place");
+  ForeignTensor rows = tensor;
+  rows.read = [read = tensor.read, row = bytes_of_row(tensor), order] {
+    const std::vector<std::byte> from = read();
+    std::vector<std::byte> to;
+    for (const int64_t i : order) to.insert(to.end(), from.begin() + i * row, from.begin() + (i + 1) * row);
+    return to;
+  };
+  if (tensor.row_scales)
+    rows.row_scales = [scales = tensor.row_scales, order] {
+      const std::vector<float> from = scales();
+      std::vector<float> to;
+      for (const int64_t i : order) to.push_back(from[size_t(i)]);
+      return to;
     };
   return rows;
 }

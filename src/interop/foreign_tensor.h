@@ -25,6 +25,9 @@ struct ForeignTensor {
 /// Rows of a matrix, or elements of a vector, as a separate tensor.
 ForeignTensor rows_of(const ForeignTensor& tensor, int64_t first, int64_t count);
 
+/// The rows of a tensor in another order: row i is row order[i].
+ForeignTensor rows_in_order(const ForeignTensor& tensor, const std::vector<int64_t>& order);
+
 /// The text in a tensor of bytes, without its zero padding.
 std::string text_of(const ForeignTensor& tensor);
 

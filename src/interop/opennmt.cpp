@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <filesystem>
 
 #include "base/error.h"
 #include "interop/pickle_fields.h"
+#include "interop/rotary_rows.h"
 #include "interop/splitting.h"
 #include "interop/torch_file.h"
 #include "interop/weight_mapping.h"
@@ -33,8 +35,7 @@ void check_kind(const PickleFields& o) {
 void refuse_unknown_opennmt_parts(const PickleFields& o) {
   static constexpr std::pair<const char*, const char*> parts[] = {
       {"copy_attn", "its output layer copies words from the source"},
-      {"max_relative_positions", "its positions are relative, rotary or alibi"},
-      {"relative_positions_buckets", "its positions are relative"},
+      {"relative_positions_buckets", "each of its layers has biases for distances of its own"},
       {"multiquery", "its heads share keys and values"},
       {"num_kv", "its heads share keys and values"},
       {"parallel_residual", "its layers add attention and feed-forward network in parallel"},
@@ -74,13 +75,7 @@ int same_on_both_sides(const PickleFields& o, const char* ours, const char* thei
   return number;
 }
 
-// OpenNMT-py scales embeddings if it adds positions.
-void set_opennmt_positions(ModelConfig& m, const PickleFields& o) {
-  m.embeddings.scale = o.flag("position_encoding") ? 0 : 1;
-  if (!o.flag("position_encoding")) {
-    m.positions = Positions::none;
-    return;
-  }
+void set_added_positions(ModelConfig& m, const PickleFields& o) {
   const std::string type = o.text("position_encoding_type", "SinusoidalInterleaved");
   require(type == "SinusoidalInterleaved" || type == "SinusoidalConcat",
           "{}: position_encoding_type is {}, expected SinusoidalInterleaved or SinusoidalConcat", o.where(), type);
@@ -88,6 +83,41 @@ void set_opennmt_positions(ModelConfig& m, const PickleFields& o) {
     m.positions = Positions::interleaved;
   else
     m.position_spacing = PositionSpacing::tensor2tensor;
+}
+
+// Versions before 3.5 have no options of rotary positions.
+void check_rotary(const ModelConfig& m, const PickleFields& o) {
+  const double base = o.real("rotary_theta", 10000);
+  require(base == 10000, "{}: rotary_theta is {}, expected 10000", o.where(), base);
+  const int rotated = o.number("rotary_dim", 0);
+  require(rotated == 0 || rotated == m.head_keys(), "{}: rotary_dim is {}, expected 0 or {}", o.where(), rotated,
+          m.head_keys());
+}
+
+// The option is the largest distance of Shaw's vectors, which are both keys and values there; -1: rotary, -2: ALiBi.
+// Embeddings are scaled if positions are added to them.
+void set_opennmt_positions(ModelConfig& m, const PickleFields& o) {
+  const bool added = o.flag("position_encoding");
+  m.embeddings.scale = added ? 0 : 1;
+  const int kind = o.number("max_relative_positions", 0);
+  if (kind == 0) {
+    if (added)
+      set_added_positions(m, o);
+    else
+      m.positions = Positions::none;
+    return;
+  }
+  require(!added, "{}: max_relative_positions is {} and position_encoding is set, expected one of them", o.where(),
+          kind);
+  require(kind >= -2, "{}: max_relative_positions is {}, expected at least -2", o.where(), kind);
+  m.positions = kind > 0 ? Positions::relative : kind == -1 ? Positions::rotary : Positions::alibi;
+  if (kind > 0) m.relative_positions = kind, m.relative_values = true;
+  if (kind == -1) check_rotary(m, o);
+  require(
+      kind != -2 || std::has_single_bit(unsigned(m.heads)),
+      "{}: its positions are alibi with {} heads, whose slopes dragoman computes in another way: expected a power of "
+      "2",
+      o.where(), m.heads);
 }
 
 void set_model(ModelConfig& m, const PickleFields& o) {
@@ -166,18 +196,19 @@ Vocabularies vocabularies_of(const PickleFields& vocab, const std::string& path,
 /// Maps the names of the weights of a layer, or of some of them.
 class OpenNmtMapping {
  public:
-  OpenNmtMapping(WeightMapping& weights, const ModelConfig& config) : w_(weights), c_(config) {}
+  OpenNmtMapping(WeightMapping& weights, const ModelConfig& config, bool rotates_pairs)
+      : w_(weights), c_(config), rotates_pairs_(rotates_pairs) {}
 
   void all() {
     embeddings();
     for (int l = 0; l < c_.encoder_layers; ++l) {
       const std::string ours = fmt::format("encoder.{}.", l), theirs = fmt::format("encoder.transformer.{}.", l);
-      attention(ours + "self_attention", theirs + "self_attn", theirs + "layer_norm");
+      self_attention(ours + "self_attention", theirs + "self_attn", theirs + "layer_norm");
       feed_forward(ours, theirs + "feed_forward.");
     }
     for (int l = 0; l < c_.decoder_layers; ++l) {
       const std::string ours = fmt::format("decoder.{}.", l), theirs = fmt::format("decoder.transformer_layers.{}.", l);
-      attention(ours + "self_attention", theirs + "self_attn", theirs + "layer_norm_1");
+      self_attention(ours + "self_attention", theirs + "self_attn", theirs + "layer_norm_1");
       attention(ours + "cross_attention", theirs + "context_attn", theirs + "layer_norm_2");
       feed_forward(ours, theirs + "feed_forward.");
     }
@@ -222,6 +253,17 @@ class OpenNmtMapping {
       linear(fmt::format("{}.{}", ours, role), fmt::format("{}.{}", theirs, name));
     norm(ours + "_norm", norm_before);
   }
+  void self_attention(const std::string& ours, const std::string& theirs, const std::string& norm_before) {
+    if (rotates_pairs_)
+      for (const char* part :
+           {".linear_query.weight", ".linear_query.bias", ".linear_keys.weight", ".linear_keys.bias"})
+        if (w_.has(theirs + part)) separate_rotated_pairs(w_, theirs + part, c_);
+    attention(ours, theirs, norm_before);
+    if (c_.positions != Positions::relative) return;
+    for (const char* table : {".distance.weight", ".distance_value.weight"})
+      w_.rows(ours + table, theirs + ".relative_positions_embeddings.weight", 0,
+              2 * int64_t{c_.relative_positions} + 1);
+  }
   void feed_forward(const std::string& ours, const std::string& theirs) {
     if (c_.gated_feed_forward) linear(ours + "feed_forward.gate", theirs + "w_1");
     linear(ours + "feed_forward.up", theirs + (c_.gated_feed_forward ? "w_3" : "w_1"));
@@ -231,6 +273,7 @@ class OpenNmtMapping {
 
   WeightMapping& w_;
   const ModelConfig& c_;
+  const bool rotates_pairs_;  // adjacent numbers, as versions before 3.5 do too
 };
 
 }  // namespace
@@ -256,7 +299,8 @@ std::optional<ConvertedModel> read_opennmt(const std::string& path, const std::v
     tensors.push_back(std::move(t));
   }
   WeightMapping weights(path, std::move(tensors));
-  OpenNmtMapping(weights, m).all();
+  const bool interleaved = !options.find("rotary_interleave") || options.flag("rotary_interleave");
+  OpenNmtMapping(weights, m, m.positions == Positions::rotary && interleaved).all();
   return ConvertedModel{m, vocabularies, weights.take()};
 }
 

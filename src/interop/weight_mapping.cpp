@@ -56,6 +56,13 @@ const ForeignTensor& WeightMapping::get(const std::string& name) const {
   return found->second;
 }
 
+void WeightMapping::reorder_rows(const std::string& theirs, const std::vector<int64_t>& order) {
+  const ForeignTensor& t = get(theirs);
+  require(!t.shape.empty() && t.shape[0] == int64_t(order.size()), "{}: {} is ({}), expected {} rows", path_, theirs,
+          fmt::join(t.shape, ","), order.size());
+  tensors_[theirs] = rows_in_order(t, order);
+}
+
 void WeightMapping::add_scales(const std::string& ours, int64_t rows, const ForeignTensor& theirs) {
   require(theirs.scale || theirs.row_scales, "{}: {} is of type {} without scales, expected a floating-point matrix",
           path_, theirs.name, theirs.dtype);

@@ -22,6 +22,8 @@ class WeightMapping {
   bool has(const std::string& name) const { return tensors_.contains(name); }
   const ForeignTensor& get(const std::string& name) const;
 
+  /// From now on, row i of `theirs` is its row order[i].
+  void reorder_rows(const std::string& theirs, const std::vector<int64_t>& order);
   /// `ours` (D_out,D_in) is the matrix `theirs`.
   void matrix(const std::string& ours, const std::string& theirs, MatrixRows rows);
   /// `ours` (D) is `theirs`, (D) or (1,D).

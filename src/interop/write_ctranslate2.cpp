@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "interop/alibi_table.h"
 #include "interop/export.h"
 #include "interop/sinusoid_table.h"
 #include "interop/suppressed_bias.h"
+#include "interop/write_ctranslate2_bin.h"
 #include "io/int8_weights.h"
 
 namespace dragoman {
@@ -19,47 +19,18 @@ namespace {
 
 using nlohmann::json;
 using Bytes = std::vector<std::byte>;
+using Output = CTranslate2Output;
 
-constexpr std::string_view expressible_in_ctranslate2[] = {"decoder_heads",      "key_size",
-                                                           "gated_feed_forward", "norm",
-                                                           "norm_kind",          "norm_epsilon",
-                                                           "final_norm",         "embedding_norm",
-                                                           "positions",          "position_spacing",
-                                                           "first_position",     "max_positions",
-                                                           "relative_buckets",   "relative_max_distance",
-                                                           "attention_score",    "embedding_scale",
-                                                           "decoder_start",      "source_bos",
-                                                           "source_eos",         "suppressed_ids",
-                                                           "search_rule"};
+constexpr std::string_view expressible_in_ctranslate2[] = {
+    "decoder_heads",      "key_size",         "gated_feed_forward", "norm",
+    "norm_kind",          "norm_epsilon",     "final_norm",         "embedding_norm",
+    "positions",          "position_spacing", "first_position",     "max_positions",
+    "relative_positions", "relative_values",  "relative_buckets",   "relative_max_distance",
+    "attention_score",    "embedding_scale",  "decoder_start",      "source_bos",
+    "source_eos",         "suppressed_ids",   "search_rule"};
 
 constexpr int64_t rows_of_sinusoids = 4096;  // CTranslate2 rejects sentences longer than its table
-
-template <class T>
-Bytes raw_bytes(const std::vector<T>& values) {
-  Bytes bytes(values.size() * sizeof(T));
-  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-
-struct OutputVariable {
-  std::string name;
-  uint8_t type;
-  std::vector<int64_t> shape;
-  std::function<Bytes()> make;
-};
-
-uint8_t type_of(DType dtype) {
-  switch (dtype) {
-    case DType::i8:
-      return 1;
-    case DType::f16:
-      return 4;
-    case DType::bf16:
-      return 5;
-    default:
-      return 0;
-  }
-}
+constexpr int buckets_of_alibi = 8192;       // distances below 2,048 have ranges of their own on both sides
 
 /// All variables of a model, by name.
 class Variables {
@@ -67,15 +38,10 @@ class Variables {
   explicit Variables(const ModelFile& model) : model_(model), c_(model.config()) {}
 
   void all();
-  void write(FileWriter& out) const;
+  const Output& output() const { return out_; }
 
  private:
   const TensorEntry& weight(const std::string& name) const { return model_.tensors().get(name); }
-  void flag(const std::string& name, int8_t value) { number<int8_t>(name, 1, value); }
-  template <class T>
-  void number(const std::string& name, uint8_t type, T value) {
-    variables_.push_back({name, type, {}, [value] { return raw_bytes(std::vector<T>{value}); }});
-  }
   void join(const std::string& theirs, const std::vector<std::string>& ours);
   void linear(const std::string& theirs, const std::vector<std::string>& ours);
   void norm(const std::string& theirs, const std::string& ours);
@@ -86,12 +52,15 @@ class Variables {
   void attention(const std::string& theirs, const std::string& ours, const ModelConfig& side,
                  const std::vector<std::vector<const char*>>& joined);
   void relative_biases(const std::string& side, int layers);
+  void biases(const std::string& side, int layers, const BucketDesign& design, int64_t heads,
+              const std::function<Bytes()>& make);
+  void alibi(const std::string& side, int layers, int heads);
+  void self_attention_positions(const std::string& theirs, const std::string& ours, const ModelConfig& side);
   void layer(const std::string& theirs, const std::string& ours, const ModelConfig& side, bool cross);
 
   const ModelFile& model_;
   const ModelConfig& c_;
-  std::vector<OutputVariable> variables_;
-  std::vector<std::pair<std::string, std::string>> aliases_;
+  Output out_;
 };
 
 // Concatenates the rows of matrices of the same type.
@@ -105,23 +74,21 @@ void Variables::join(const std::string& theirs, const std::vector<std::string>& 
             parts[0]->name, dtype);
   std::vector<int64_t> shape = parts[0]->shape;
   shape[0] = rows;
-  variables_.push_back({theirs, type_of(dtype), shape, [parts] {
-                          Bytes all;
-                          for (const TensorEntry* part : parts)
-                            all.insert(all.end(), part->bytes.begin(), part->bytes.end());
-                          return all;
-                        }});
+  out_.add({theirs, Output::type_of(dtype), shape, [parts] {
+              Bytes all;
+              for (const TensorEntry* part : parts) all.insert(all.end(), part->bytes.begin(), part->bytes.end());
+              return all;
+            }});
   if (dtype != DType::i8) return;
   std::vector<const TensorEntry*> scales;
   for (const std::string& name : ours) scales.push_back(&weight(scale_name(name)));
   // A row of zeros has the scale 0; CTranslate2 gives it the divisor 1.
-  variables_.push_back({theirs + "_scale", 0, {rows}, [scales] {
-                          std::vector<float> divisors;
-                          for (const TensorEntry* part : scales)
-                            for (const float scale : values_of<float>(*part))
-                              divisors.push_back(scale == 0 ? 1 : 1 / scale);
-                          return raw_bytes(divisors);
-                        }});
+  out_.add({theirs + "_scale", Output::Type::f32, {rows}, [scales] {
+              std::vector<float> divisors;
+              for (const TensorEntry* part : scales)
+                for (const float scale : values_of<float>(*part)) divisors.push_back(scale == 0 ? 1 : 1 / scale);
+              return raw_bytes(divisors);
+            }});
 }
 
 void Variables::linear(const std::string& theirs, const std::vector<std::string>& ours) {
@@ -142,9 +109,8 @@ void Variables::embeddings() {
                     output = "decoder/projection/weight";
   join(source, {e.tied_all ? "embedding.weight" : "source_embedding.weight"});
   const auto tie = [&](const std::string& alias, const std::string& of) {
-    aliases_.emplace_back(alias, of);
-    if (std::ranges::count(variables_, of + "_scale", &OutputVariable::name) > 0)
-      aliases_.emplace_back(alias + "_scale", of + "_scale");
+    out_.alias(alias, of);
+    if (out_.has(of + "_scale")) out_.alias(alias + "_scale", of + "_scale");
   };
   if (e.ties_source())
     tie(target, source);
@@ -168,34 +134,62 @@ void Variables::output_bias() {
     return;
   }
   const TensorEntry bias = suppressed_bias(has_bias ? &weight(ours) : nullptr, c_.target_vocabulary, suppressed);
-  variables_.push_back({theirs, type_of(bias.dtype), bias.shape, bias.make});
+  out_.add({theirs, Output::type_of(bias.dtype), bias.shape, bias.make});
 }
 
 // Both sides share the sinusoids.
 void Variables::positions(const std::string& side) {
   const std::string encodings = "/position_encodings/encodings";
+  if (!sinusoids_added(c_.positions) && c_.positions != Positions::learned) return;  // they act in self-attention
   if (c_.positions == Positions::learned) return join(side + encodings, {side + ".positions.weight"});
-  if (side == "decoder") return void(aliases_.emplace_back(side + encodings, "encoder" + encodings));
+  if (side == "decoder") return out_.alias(side + encodings, "encoder" + encodings);
   const SinusoidDesign design{
       c_.dim, c_.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
       c_.position_spacing == PositionSpacing::tensor2tensor, c_.first_position};
-  variables_.push_back({side + encodings, 0, {rows_of_sinusoids, c_.dim}, [design] {
-                          return raw_bytes(sinusoid_rows(design, rows_of_sinusoids));
-                        }});
+  out_.add({side + encodings, Output::Type::f32, {rows_of_sinusoids, c_.dim}, [design] {
+              return raw_bytes(sinusoid_rows(design, rows_of_sinusoids));
+            }});
 }
 
-// Only the first layer has a table; CTranslate2 needs one, and the distance, in each.
-void Variables::relative_biases(const std::string& side, int layers) {
+// Only the first layer has a table (buckets,H); CTranslate2 needs one, and the distance, in each.
+void Variables::biases(const std::string& side, int layers, const BucketDesign& design, int64_t heads,
+                       const std::function<Bytes()>& make) {
   const std::string table = "relative_attention_bias";
   const auto scope = [&](int layer) { return fmt::format("{}/layer_{}/self_attention/", side, layer); };
+  out_.add({scope(0) + table, Output::Type::f32, {design.buckets, heads}, make});
+  for (int l = 0; l < layers; ++l) {
+    if (l > 0) out_.alias(scope(l) + table, scope(0) + table);
+    out_.integer(scope(l) + "relative_attention_max_distance", design.longest);
+  }
+}
+
+void Variables::relative_biases(const std::string& side, int layers) {
   const TensorEntry ours = floating(model_, side + ".relative_bias.weight");  // (H,buckets)
   const int64_t heads = ours.shape[0], buckets = ours.shape[1];
-  variables_.push_back(
-      {scope(0) + table, 0, {buckets, heads}, [=] { return raw_bytes(transposed(floats_of(ours), heads, buckets)); }});
-  for (int l = 0; l < layers; ++l) {
-    if (l > 0) aliases_.emplace_back(scope(l) + table, scope(0) + table);
-    number<int32_t>(scope(l) + "relative_attention_max_distance", 3, c_.relative_max_distance);
+  biases(side, layers, {c_.relative_buckets, c_.relative_max_distance, side == "decoder"}, heads,
+         [=] { return raw_bytes(transposed(floats_of(ours), heads, buckets)); });
+}
+
+// CTranslate2 has ALiBi in decoders only, but T5's biases on both sides.
+void Variables::alibi(const std::string& side, int layers, int heads) {
+  const BucketDesign design{buckets_of_alibi, buckets_of_alibi, side == "decoder"};
+  biases(side, layers, design, heads, [=] { return raw_bytes(alibi_table(design, heads)); });
+}
+
+void Variables::self_attention_positions(const std::string& theirs, const std::string& ours, const ModelConfig& side) {
+  if (c_.positions == Positions::rotary) {
+    out_.integer(theirs + "/rotary_dim", side.head_keys());
+    out_.flag(theirs + "/rotary_interleave", 0);
+    out_.number(theirs + "/rotary_base", 10000);
   }
+  if (c_.positions != Positions::relative) return;
+  const auto table = [&](const char* name, const char* of) {
+    if (weight(ours + of).dtype != DType::i8) return join(theirs + name, {ours + of});
+    const TensorEntry vectors = floating(model_, ours + of);
+    out_.add({theirs + name, Output::Type::f32, vectors.shape, [=] { return raw_bytes(floats_of(vectors)); }});
+  };
+  table("/relative_position_keys", ".distance.weight");
+  if (c_.relative_values) table("/relative_position_values", ".distance_value.weight");
 }
 
 // Each of the `joined` roles becomes a layer linear_0, linear_1 and so on.
@@ -209,13 +203,14 @@ void Variables::attention(const std::string& theirs, const std::string& ours, co
   norm(theirs + "/layer_norm", ours + "_norm");
   const double scale = c_.attention.score == AttentionScore::dot ? 1 : 1 / std::sqrt(double(side.head_keys()));
   if (c_.attention.score == AttentionScore::dot || c_.key_size > 0) {
-    number<float>(theirs + "/queries_scale", 0, float(scale));
-    number<int32_t>(theirs + "/head_dim", 3, side.head_keys());
+    out_.number(theirs + "/queries_scale", float(scale));
+    out_.integer(theirs + "/head_dim", side.head_keys());
   }
 }
 
 void Variables::layer(const std::string& theirs, const std::string& ours, const ModelConfig& side, bool cross) {
   attention(theirs + "self_attention", ours + "self_attention", side, {{"query", "key", "value"}, {"output"}});
+  self_attention_positions(theirs + "self_attention", ours + "self_attention", side);
   if (cross) attention(theirs + "attention", ours + "cross_attention", side, {{"query"}, {"key", "value"}, {"output"}});
   const std::string network = ours + "feed_forward";
   linear(theirs + "ffn/linear_0", {network + (c_.gated_feed_forward ? ".gate" : ".up")});
@@ -244,13 +239,15 @@ int activation_of(Activation activation) {
 }
 
 void Variables::side(const std::string& name, int layers, const ModelConfig& config) {
-  number<int16_t>(name + "/num_heads", 2, int16_t(config.heads));
-  flag(name + "/pre_norm", c_.norm == NormPlacement::pre);
-  flag(name + "/activation", int8_t(activation_of(c_.activation)));
-  number<float>(name + "/scale_embeddings", 0,
-                c_.embeddings.scale == 0 ? std::sqrt(float(c_.dim)) : float(c_.embeddings.scale));
+  out_.small_number(name + "/num_heads", config.heads);
+  out_.flag(name + "/pre_norm", c_.norm == NormPlacement::pre);
+  out_.flag(name + "/activation", activation_of(c_.activation));
+  out_.number(name + "/scale_embeddings",
+              c_.embeddings.scale == 0 ? std::sqrt(float(c_.dim)) : float(c_.embeddings.scale));
   if (c_.positions == Positions::relative_bias)
     relative_biases(name, layers);
+  else if (c_.positions == Positions::alibi)
+    alibi(name, layers, config.heads);
   else
     positions(name);
   if (c_.embedding_norm) norm(name + "/layernorm_embedding", name + ".embedding_norm");
@@ -266,41 +263,10 @@ void Variables::all() {
   embeddings();
   side("encoder", c_.encoder_layers, c_);
   side("decoder", c_.decoder_layers, c_.decoder_side());
-  flag("encoder/embeddings_merge", 0);
-  number<int16_t>("decoder/alignment_layer", 2, int16_t(c_.alignment.layer - 1));  // -1: the last
-  number<int16_t>("decoder/alignment_heads", 2, int16_t(c_.alignment.heads));
-  flag("decoder/start_from_zero_embedding", c_.decoder_start == DecoderStart::zero);
-}
-
-template <class T>
-void put_number(FileWriter& out, T number) {
-  out.write(&number, sizeof(number));
-}
-
-void put_text(FileWriter& out, const std::string& text) {
-  put_number(out, uint16_t(text.size() + 1));
-  out.write(text.c_str(), text.size() + 1);
-}
-
-void Variables::write(FileWriter& out) const {
-  constexpr uint32_t version = 6, revision = 7;
-  put_number(out, version);
-  put_text(out, "TransformerSpec");
-  put_number(out, revision);
-  put_number(out, uint32_t(variables_.size()));
-  for (const OutputVariable& v : variables_) {
-    const Bytes bytes = v.make();
-    require(bytes.size() <= std::numeric_limits<uint32_t>::max(),
-            "{} has {} bytes, more than CTranslate2's format allows", v.name, bytes.size());
-    put_text(out, v.name);
-    put_number(out, uint8_t(v.shape.size()));
-    for (const int64_t size : v.shape) put_number(out, uint32_t(size));
-    put_number(out, v.type);
-    put_number(out, uint32_t(bytes.size()));
-    out.write(bytes.data(), bytes.size());
-  }
-  put_number(out, uint32_t(aliases_.size()));
-  for (const auto& [alias, of] : aliases_) put_text(out, alias), put_text(out, of);
+  out_.flag("encoder/embeddings_merge", 0);
+  out_.small_number("decoder/alignment_layer", c_.alignment.layer - 1);  // -1: the last
+  out_.small_number("decoder/alignment_heads", c_.alignment.heads);
+  out_.flag("decoder/start_from_zero_embedding", c_.decoder_start == DecoderStart::zero);
 }
 
 std::string configuration_of(const ModelFile& model) {
@@ -327,8 +293,8 @@ void require_kinds(const ModelFile& model) {
     require(known, "{}: its '{}' is {}, which cannot be written for CTranslate2 (only {})", model.tensors().path(),
             field, value, all);
   };
-  check(sinusoids_added(c.positions) || has_position_table(c.positions), "positions", name_of(c.positions),
-        "sinusoidal, interleaved, learned, relative-bias");
+  check(c.positions != Positions::none, "positions", name_of(c.positions),
+        "sinusoidal, interleaved, learned, relative, rotary, relative-bias, alibi");
   check(c.norm_kind != NormKind::batch, "norm_kind", name_of(c.norm_kind), "layer, rms");
   check(c.attention.score == AttentionScore::dot || c.attention.score == AttentionScore::scaled_dot, "attention_score",
         name_of(c.attention.score), "scaled-dot, dot");
@@ -342,7 +308,7 @@ void write_ctranslate2(const ModelFile& model, const std::string& path) {
   Variables variables(model);
   variables.all();
   write_folder(path, [&](const OutputFolder& folder) {
-    write_atomically(folder.file("model.bin"), [&](FileWriter& out) { variables.write(out); });
+    write_atomically(folder.file("model.bin"), [&](FileWriter& out) { variables.output().write(out); });
     folder.write("config.json", configuration_of(model));
     const auto& [source, target] = model.vocabularies();
     if (source.bytes() == target.bytes()) {

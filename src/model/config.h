@@ -296,6 +296,7 @@ struct ModelConfig {
   int first_position = 0;                                     // sinusoids: position of a sentence's first token
   int max_positions = 1024;         // rows of the table of learned positions, and of location keys
   int relative_positions = 16;      // distances with a vector of their own, on each side (relative)
+  bool relative_values = false;     // they have vectors for values too (relative)
   int relative_buckets = 32;        // ranges of distances with a bias of their own (relative_bias)
   int relative_max_distance = 128;  // from which on all distances share a bias (relative_bias)
   AttentionConfig attention;

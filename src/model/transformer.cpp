@@ -61,7 +61,7 @@ Transformer::DecoderLayer Transformer::make_decoder_layer(const ModelConfig& sid
   std::string autoregression(name_of(config_.autoregression));  // also the name of its parameters
   std::ranges::replace(autoregression, '-', '_');
   AttentionDesign cross = attention_design(side, layer);
-  cross.relative = 0;
+  cross.relative = 0, cross.relative_values = false;
   cross.window = config_.attention.local > 0 ? config_.attention.local : -1;
   return {make_autoregression(side, at + autoregression, layer),
           make_norm(at + autoregression + "_norm"),

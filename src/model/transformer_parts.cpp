@@ -44,6 +44,7 @@ AttentionDesign TransformerParts::attention_design(const ModelConfig& side, int 
           .window = config_.attention.window > 0 ? config_.attention.window : -1,
           .memory = memory_of(layer),
           .relative = config_.positions == Positions::relative ? config_.relative_positions : 0,
+          .relative_values = config_.relative_values,
           .locations = config_.max_positions,
           .projects_result = config_.attention.projects_result,
           .dropout = config_.dropout.attention,

@@ -87,6 +87,9 @@ void check_relative_bias(const ModelConfig& c) {
 
 void check_position_numbers(const ModelConfig& c) {
   check_relative_bias(c);
+  require(!c.relative_values || c.positions == Positions::relative,
+          "vectors of distances for values (relative_values) are for --transformer-positions relative, not for {}",
+          name_of(c.positions));
   if (sinusoids_added(c.positions)) return;
   require(c.position_spacing == PositionSpacing::paper && c.first_position == 0,
           "--transformer-position-spacing and --transformer-first-position are for sinusoids, not for "

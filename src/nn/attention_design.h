@@ -90,6 +90,7 @@ struct AttentionDesign {
   AttentionKind choice = AttentionKind::soft;
   double reward = 0, entropy = 0;  // hard: λ_r and λ_e (nn/cross_attention_kinds/hard.cpp)
   int relative = 0;                // R: learned vectors for distances up to ±R (Shaw et al. 2018); 0: none
+  bool relative_values = false;    // they have vectors for values too (the same, eq. 3)
   int locations = 0;               // rows of the table of the location score
   bool projects_result = true;     // to the size of the model
   double dropout = 0;              // of the attention weights

@@ -45,6 +45,9 @@ AttentionHeads AttentionHeads::make(Parameters& p, const std::string& name, int6
     // distance_scores() reads these numbers themselves if they are not packed.
     h.distances = p.matrix({{name + ".distance.weight", rows, Init::glorot(rows, d.sizes.key)}}, d.sizes.key,
                            Parameters::Use::both);
+    if (d.relative_values)
+      h.distance_values = p.matrix({{name + ".distance_value.weight", rows, Init::glorot(rows, d.sizes.value)}},
+                                   d.sizes.value, Parameters::Use::lookup);
   }
   if (d.norm == HeadNorm::none) return h;
   const NormKind kind = d.norm == HeadNorm::rms ? NormKind::rms : NormKind::layer;
@@ -69,8 +72,8 @@ AttentionHeads::KeyValue AttentionHeads::keys_and_values(Context& cx, const Var&
 
 ScoreInputs AttentionHeads::score_inputs(Context& cx, const Var& q, const Var& bias) const {
   const Var vector = learned ? learned->vector() : Var();
-  if (distances) return {distance_scores(cx, q, distances, design.sizes.heads), vector};
-  return {bias, vector};
+  if (distances) return {distance_scores(cx, q, distances, design.sizes.heads), vector, distance_values};
+  return {bias, vector, {}};
 }
 
 StepShape AttentionHeads::step_shape(const StepKeys& keys, int64_t longest) const {

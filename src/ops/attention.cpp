@@ -37,6 +37,28 @@ void check_score(const char* op, const ScoreInputs& s, Score score, int heads, c
   }
 }
 
+void check_distance_values(const char* op, const ScoreInputs& s, int heads, const Tensor& v) {
+  if (!s.distance_values) return;
+  const Var& table = s.distance_values;
+  require(table.shape().rank() == 2 && table.cols() == v.cols() / heads && table.rows() % 2 == 1,
+          "{}: vectors of distances for values are {}, expected (2R+1,{})", op, table.shape(), v.cols() / heads);
+}
+
+// Calls f with head h's columns of weights summed by distance (N,2R+1) and of values (N,V).
+template <class F>
+void each_head(const Tensor& by_distance, const Tensor& y, int heads, const F& f) {
+  const int64_t W = by_distance.cols() / heads, V = y.cols() / heads;
+  for (int h = 0; h < heads; ++h) f(by_distance.columns(h * W, W), y.columns(h * V, V));
+}
+
+// y += by_distance · table, head by head.
+void add_distance_values(const Backend& backend, const Tensor& y, const Tensor& by_distance, const Tensor& table,
+                         int heads) {
+  each_head(by_distance, y, heads, [&](const Tensor& weights, const Tensor& of_head) {
+    backend.linear_backward_input(Grad{of_head, Accumulate::yes}, weights, table);
+  });
+}
+
 // Calls f with the gradient of the bias of `queries` queries to write. The kernels write a row per query; a bias that
 // all queries share gets the sum of the rows.
 void with_bias_gradient(Backward& b, const Var& bias, int64_t queries, const std::function<void(Grad)>& f) {
@@ -47,18 +69,35 @@ void with_bias_gradient(Backward& b, const Var& bias, int64_t queries, const std
   b.backend.linear_backward_weight(Grad{}, Grad{sum.tensor.reshaped({bias.cols()}), sum.mode}, rows, Tensor());
 }
 
+// Writes the gradient of the table; returns that of by_distance.
+Tensor distance_gradients(Backward& b, const Tensor& by_distance, const Var& table, int heads) {
+  const Tensor gradient = b.temporary(by_distance.shape(), by_distance.dtype());
+  each_head(gradient, b.grad_out(), heads, [&](const Tensor& of_weights, const Tensor& dy) {
+    b.backend.linear(of_weights, dy, table, Tensor(), Activation::none);
+  });
+  Grad dtable = b.grad(table);
+  if (!dtable) return gradient;
+  each_head(by_distance, b.grad_out(), heads, [&](const Tensor& weights, const Tensor& dy) {
+    b.backend.linear_backward_weight(dtable, Grad{}, weights, dy);
+    dtable.mode = Accumulate::yes;
+  });
+  return gradient;
+}
+
 }  // namespace
 
 Var attention(Context& cx, const Var& stored_q, const Var& stored_k, const Var& stored_v, const AttentionShape& shape,
               const ScoreInputs& score, const std::string& name) {
-  const bool half = is_half(stored_q.dtype()) && is_half(stored_k.dtype()) && is_half(stored_v.dtype());
+  const Var& table = score.distance_values;
+  const bool half = !table && is_half(stored_q.dtype()) && is_half(stored_k.dtype()) && is_half(stored_v.dtype());
   const auto input = [&](const Var& x) { return half ? x : widened(cx, x); };
   const Var q = input(stored_q), k = input(stored_k), v = input(stored_v);
   check(q, k, v, shape);
   check_score("attention", score, shape.score, shape.heads, q);
+  check_distance_values("attention", score, shape.heads, v);
   require(!score.bias || shape.visible.stride == 1,
           "attention: a distance bias requires adjacent keys, but they are {} positions apart", shape.visible.stride);
-  Var y = cx.make({q.rows(), v.cols()}, q.dtype(), {q, k, v, score.bias, score.vector});
+  Var y = cx.make({q.rows(), v.cols()}, q.dtype(), {q, k, v, score.bias, score.vector, table});
   const int64_t key_size = q.cols() / shape.heads, value_size = v.cols() / shape.heads;
   Backend::Attention a{y,
                        cx.save({q.rows(), shape.heads}, stat_type(q.dtype())),
@@ -70,27 +109,32 @@ Var attention(Context& cx, const Var& stored_q, const Var& stored_k, const Var& 
                        shape,
                        cx.scratch(cx.backend.attention_scratch(shape, key_size, value_size)),
                        {},
+                       {},
                        cx.factor_type(DType::f32)};
+  if (table) a.by_distance = cx.save({q.rows(), shape.heads * table.rows()}, stat_type(q.dtype()));
   const bool observed = cx.observer && !name.empty();
   if (observed)
     a.weights = cx.save({shape.heads * shape.pairs_before(shape.queries.sentences())}, stat_type(q.dtype()));
   cx.backend.attention(a);
+  if (table) add_distance_values(cx.backend, y, a.by_distance, table, shape.heads);
   if (observed) (*cx.observer)({name, shape, a.weights, v, y});
   a.scratch = a.weights = {};
   cx.record("attention", y, [=](Backward& b) {
     Backend::Attention forward = a;
     forward.scratch = b.scratch(b.backend.attention_scratch(shape, key_size, value_size));
+    const Tensor dby_distance = table ? distance_gradients(b, a.by_distance, table, shape.heads) : Tensor();
     with_bias_gradient(b, score.bias, q.rows(), [&](Grad dbias) {
-      b.backend.attention_backward(Backend::AttentionBackward{b.grad(q), b.grad(k), b.grad(v), dbias,
-                                                              b.grad(score.vector), b.grad_out(), forward});
+      b.backend.attention_backward(Backend::AttentionBackward{
+          b.grad(q), b.grad(k), b.grad(v), dbias, b.grad(score.vector), b.grad_out(), forward, dby_distance});
     });
   });
   return y;
 }
 
-Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, const StepShape& shape,
+Var attention_step(Context& cx, const Var& stored_q, const Tensor& k, const Tensor& v, const StepShape& shape,
                    const ScoreInputs& score, const NewKeys& own) {
   const auto& [keys, longest, heads, window, kind] = shape;
+  const Var q = score.distance_values ? widened(cx, stored_q) : stored_q;  // then y is a sum of products in f32
   require(q.cols() == k.cols() && q.cols() % heads == 0 && v.cols() % heads == 0,
           "attention_step: q is {}, k {}, v {}, expected (R,H*K), (C,H*K), (C,H*V) with H = {}", q.shape(), k.shape(),
           v.shape(), heads);
@@ -107,8 +151,11 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
           "attention_step: new keys are {}, values {} and rows {}, expected {}, {} and {}", own.k.shape(),
           own.v.shape(), own.rows.shape(), q.shape(), Shape({q.rows(), v.cols()}), rows);
   check_score("attention_step", score, kind, heads, q);
+  check_distance_values("attention_step", score, heads, v);
   Var y = cx.make({q.rows(), v.cols()}, q.dtype(), {q});
   const Tensor scratch = cx.scratch(cx.backend.attention_step_scratch(heads, longest));
+  const Var& table = score.distance_values;
+  const Tensor by_distance = table ? cx.save({q.rows(), heads * table.rows()}, stat_type(q.dtype())) : Tensor();
   cx.backend.attention_step(Backend::AttentionStep{.y = y,
                                                    .q = q,
                                                    .k = k,
@@ -118,11 +165,13 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
                                                    .new_rows = own.rows,
                                                    .bias = score.bias,
                                                    .score_vector = score.vector,
+                                                   .by_distance = by_distance,
                                                    .keys = keys,
                                                    .heads = heads,
                                                    .window = window,
                                                    .score = kind,
                                                    .scratch = scratch});
+  if (table) add_distance_values(cx.backend, y, by_distance, table, heads);
   return y;
 }
 

@@ -7,10 +7,12 @@
 
 namespace dragoman {
 
-/// Optional inputs of a score besides query and key.
+/// Optional inputs besides queries, keys and values.
 struct ScoreInputs {
   Var bias;    // (Nq or 1, H·(2R+1)): see DistanceBias
   Var vector;  // (H*K), for Score::additive
+  // (2R+1,V), or empty: added to the value of a key by its distance, clipped to ±R (Shaw et al. 2018, equation 3).
+  Var distance_values = {};
 };
 
 /// Attention over packed rows (Vaswani et al. 2017, section 3.2), for each sentence and head:
@@ -35,7 +37,8 @@ struct NewKeys {
 };
 
 /// Attention of one query per row to the cached keys that `shape` selects, for decoding; before that, `own` is written
-/// into the cache. Not recorded.  q (R,H*K)  k (C,H*K)  v (C,H*V)  →  (R,H*V), in q's type.
+/// into the cache. Not recorded.  q (R,H*K)  k (C,H*K)  v (C,H*V)  →  (R,H*V), in q's type
+/// or, with distance_values, in f32.
 Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, const StepShape& shape,
                    const ScoreInputs& score = {}, const NewKeys& own = {});
 

@@ -44,6 +44,13 @@ class OpenNmt : public testing::Test {
   TemporaryFolder folder;
 };
 
+// The checkpoint with another value of an option, as a pickle spells it.
+std::string with_value(std::string bytes, const std::string& option, const std::string& from, const std::string& to) {
+  const size_t name = bytes.find(option), at = bytes.find(from, name + option.size());
+  EXPECT_LT(at, name + option.size() + 8) << option;
+  return at == bytes.npos ? bytes : bytes.replace(at, from.size(), to);
+}
+
 double changed(const std::string& name, void (*change)(ModelConfig&)) {
   const ConvertedModel model = *read_opennmt(golden(name + "/model_step_100.pt"), {});
   ModelConfig config = model.config;
@@ -52,7 +59,8 @@ double changed(const std::string& name, void (*change)(ModelConfig&)) {
 }
 
 TEST_F(OpenNmt, GivesTheProbabilitiesThatOpenNmtGives) {
-  for (const std::string name : {"opennmt", "opennmt_concat", "opennmt_silu", "opennmt_gated"})
+  for (const std::string name : {"opennmt", "opennmt_concat", "opennmt_silu", "opennmt_gated", "opennmt_relative",
+                                 "opennmt_rotary", "opennmt_halves", "opennmt_alibi"})
     EXPECT_LT(score_difference(open_model(golden(name + "/model_step_100.pt")), golden_pairs(name)), 1e-5) << name;
 }
 
@@ -66,6 +74,48 @@ TEST_F(OpenNmt, GivesOthersIfAFormulaIsAnother) {
   EXPECT_GT(changed("opennmt_concat", [](ModelConfig& c) { c.norm_epsilon = 1e-6; }), 1e-3);
   EXPECT_GT(changed("opennmt_silu", [](ModelConfig& c) { c.activation = Activation::gelu; }), 1e-3);
   EXPECT_GT(changed("opennmt_gated", [](ModelConfig& c) { c.activation = Activation::swish; }), 1e-3);
+}
+
+TEST_F(OpenNmt, GivesOthersIfPositionsAreOthers) {
+  for (const std::string name : {"opennmt_relative", "opennmt_rotary", "opennmt_halves", "opennmt_alibi"}) {
+    const auto other = [&](Positions positions) {
+      ConvertedModel model = *read_opennmt(golden(name + "/model_step_100.pt"), {});
+      if (model.config.positions == positions) return 1.0;
+      model.config.positions = positions, model.config.relative_values = false;
+      std::erase_if(model.weights, [](const TensorEntry& w) { return w.name.find(".distance") != w.name.npos; });
+      return score_difference(ModelFile::in_memory("m", model.config, model.vocabularies, model.weights),
+                              golden_pairs(name));
+    };
+    for (const Positions positions : {Positions::rotary, Positions::alibi, Positions::none})
+      EXPECT_GT(other(positions), 1e-3) << name;
+  }
+  // The halves of one are rotated as the pairs of the other.
+  const std::string bytes = read_file(golden("opennmt_rotary/model_step_100.pt"));
+  folder.make("m.pt", with_value(bytes, "rotary_interleave", "\x88", "\x89"));
+  EXPECT_GT(score_difference(open_model(folder / "m.pt"), golden_pairs("opennmt_rotary")), 1e-3);
+}
+
+TEST_F(OpenNmt, RefusesByNamePositionsThatDragomanComputesInAnotherWay) {
+  const auto said = [&](const std::string& name, const std::string& option, const std::string& from,
+                        const std::string& to) -> std::string {
+    const std::string bytes = read_file(golden(name + "/model_step_100.pt"));
+    try {
+      open_model(folder.make("m.pt", with_value(bytes, option, from, to)));
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(said("opennmt_rotary", "rotary_theta", "M\x10'", "M\x11'"),
+              HasSubstr("opt: rotary_theta is 10001, expected 10000"));
+  EXPECT_THAT(said("opennmt_rotary", "rotary_dim", std::string("K\0", 2), "K\2"),
+              HasSubstr("opt: rotary_dim is 2, expected 0 or 4"));
+  EXPECT_THAT(said("opennmt_rotary", "position_encoding", "\x89", "\x88"),
+              HasSubstr("opt: max_relative_positions is -1 and position_encoding is set"));
+  EXPECT_THAT(said("opennmt_alibi", std::string("\5\0\0\0heads", 9), "K\2", "K\3"),
+              HasSubstr("opt: its positions are alibi with 3 heads"));
+  EXPECT_THAT(said("opennmt_relative", "relative_positions_buckets", std::string("K\0", 2), "K\4"),
+              HasSubstr("opt: relative_positions_buckets is set, which dragoman does not support"));
 }
 
 TEST_F(OpenNmt, HasNoEndBehindASource) {

@@ -70,6 +70,15 @@ class OtherPrograms(unittest.TestCase):
         scores = [float(s) for s in self.call("score", "-m", "gated", "-t", "s", "t").split()]
         self.compare_with_ctranslate2("gated", scores)
 
+    def test_ctranslate2_gives_the_same_of_models_with_positions_in_self_attention(self):
+        modules("ctranslate2", "sentencepiece")
+        for positions in ("relative", "rotary", "alibi"):
+            self.call("train", "-t", "s", "t", "-v", "v", "v", "-m", positions, *SMALL, "--transformer-positions",
+                      positions)
+            scores = [float(s) for s in self.call("score", "-m", positions, "-t", "s", "t").split()]
+            with self.subTest(positions):
+                self.compare_with_ctranslate2(positions, scores)
+
     def compare_with_ctranslate2(self, model, scores):
         ctranslate2, sentencepiece = modules("ctranslate2", "sentencepiece")
         folder = self.folder / f"ct2-{model}"

@@ -70,7 +70,7 @@ void expect_same_weights(const ModelFile& a, const ModelFile& b) {
 }
 
 TEST(WriteCTranslate2, GivesBackWhatWasRead) {
-  for (const char* name : {"ct2_marian", "ct2_opennmt", "ct2_madlad"}) {
+  for (const char* name : {"ct2_marian", "ct2_opennmt", "ct2_madlad", "ct2_rotary", "ct2_relative"}) {
     TemporaryFolder folder;
     const ModelFile model = open_model(golden(name));
     write_ctranslate2(model, folder / "ct2");
@@ -137,6 +137,31 @@ TEST(WriteCTranslate2, WritesGatedLayersAndRelativeBiases) {
       }
 }
 
+void expect_positions_back(const ModelConfig& config) {
+  TemporaryFolder folder;
+  const ModelFile model(save_toy_model(folder / "ours", 1, config));
+  write_ctranslate2(model, folder / "ct2");
+  const ModelFile again = open_model(folder / "ct2");
+  EXPECT_EQ(again.config().positions, config.positions);
+  expect_same_weights(model, again);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+}
+
+// ALiBi becomes T5's biases, which are recognised.
+TEST(WriteCTranslate2, WritesPositionsOfSelfAttention) {
+  for (const AttentionScore score : {AttentionScore::scaled_dot, AttentionScore::dot}) {
+    ModelConfig config = toy_config();
+    config.encoder_layers = config.decoder_layers = 2, config.attention.score = score;
+    config.relative_positions = 3;
+    for (const Positions positions : {Positions::relative, Positions::rotary, Positions::alibi}) {
+      config.positions = positions;
+      expect_positions_back(config);
+    }
+    config.positions = Positions::relative, config.relative_values = true;
+    expect_positions_back(config);
+  }
+}
+
 TEST(WriteCTranslate2, NamesTheKindThatCTranslate2DoesNotHave) {
   TemporaryFolder folder;
   const auto complaint_of = [&](void (*change)(ModelConfig&)) {
@@ -144,8 +169,8 @@ TEST(WriteCTranslate2, NamesTheKindThatCTranslate2DoesNotHave) {
     change(config);
     return complaint(write_ctranslate2, ModelFile(save_toy_model(folder / "ours", 1, config)), folder / "ct2");
   };
-  EXPECT_THAT(complaint_of([](ModelConfig& c) { c.positions = Positions::rotary; }),
-              HasSubstr("its 'positions' is rotary, which cannot be written for CTranslate2"));
+  EXPECT_THAT(complaint_of([](ModelConfig& c) { c.positions = Positions::none; }),
+              HasSubstr("its 'positions' is none, which cannot be written for CTranslate2"));
   EXPECT_THAT(complaint_of([](ModelConfig& c) { c.norm_kind = NormKind::batch; }),
               HasSubstr("its 'norm_kind' is batch, which cannot be written for CTranslate2 (only layer, rms)"));
   EXPECT_THAT(complaint_of([](ModelConfig& c) { c.attention.score = AttentionScore::additive; }),

@@ -9,6 +9,7 @@ void with_untied_output_bias(ModelConfig& c) { c.embeddings.output_bias = true, 
 void with_final_norm(ModelConfig& c) { c.final_norm = FinalNorm::always; }
 void without_final_norm(ModelConfig& c) { c.norm = NormPlacement::pre, c.final_norm = FinalNorm::never; }
 void with_tied_decoder_layers(ModelConfig& c) { c.decoder_layers = 4, c.tied_decoder_layers = {1, 1, 3, 1}; }
+void with_values_of_distances(ModelConfig& c) { c.relative_values = true; }
 void without_result_projection(ModelConfig& c) { c.attention.projects_result = false; }
 
 void like_marian(ModelConfig& c) {
@@ -43,6 +44,11 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{.name = "like_mbart", .positions = Positions::learned, .start = DecoderStart::eos, .also = like_mbart},
         Variant{.name = "like_m2m100", .also = like_m2m100}, Variant{.name = "final_norm", .also = with_final_norm},
         Variant{.name = "no_final_norm", .also = without_final_norm},
+        Variant{.name = "values_of_distances", .positions = Positions::relative, .also = with_values_of_distances},
+        Variant{.name = "values_of_distances_decoder_only",
+                .positions = Positions::relative,
+                .type = ModelType::decoder_only,
+                .also = with_values_of_distances},
         Variant{.name = "tied_decoder_layers", .also = with_tied_decoder_layers},
         Variant{.name = "no_result_projection", .also = without_result_projection}),
     [](const auto& info) { return info.param.name; });

@@ -22,7 +22,8 @@ struct StepCase {
   bool table = false;  // keys are found through a table, here in reverse order, else from `begin` on
   Score score = Score::scaled_dot;
   int window = -1;
-  int64_t reach = -1;  // of a distance bias; -1: no bias
+  int64_t reach = -1;        // of a distance bias; -1: no bias
+  int64_t value_reach = -1;  // of vectors of distances for values; -1: none
 };
 
 StepKeys keys_of(const StepCase& s, int64_t cache_rows) {
@@ -47,39 +48,42 @@ OpCase step_case(const StepCase& s) {
            {{"q", {R, s.heads * s.key_size}}, {"k", {C, s.heads * s.key_size}}, {"v", {C, s.heads * s.value_size}}}};
   if (s.score == Score::additive) c.inputs.push_back({"vector", {s.heads * s.key_size}});
   if (s.reach >= 0) c.inputs.push_back({"bias", {R, s.heads * (2 * s.reach + 1)}});
+  if (s.value_reach >= 0) c.inputs.push_back({"values", {2 * s.value_reach + 1, s.value_size}});
   c.op = [=, keys = keys_of(s, C)](Context& cx, const OpInputs& in) {
     const auto optional = [&](const char* name) { return in.contains(name) ? in.at(name) : Var(); };
     return attention_step(cx, in.at("q"), in.at("k"), in.at("v"), {keys, longest, s.heads, s.window, s.score},
-                          {optional("bias"), optional("vector")});
+                          {optional("bias"), optional("vector"), optional("values")});
   };
   c.differences = 0;
   return c;
 }
 
-INSTANTIATE_TEST_SUITE_P(AttentionStep, OpCheck,
-                         testing::ValuesIn(std::vector{
-                             step_case({"no rows", {}}),
-                             step_case({"one key", {1}}),
-                             step_case({"rows of many lengths", {1, 3, 17, 33, 16}}),
-                             step_case({"a row without keys", {3, 0, 2}}),
-                             step_case({"through a table", {1, 3, 17, 33, 16}, 2, 3, 3, true}),
-                             step_case({"through a table with wide heads", {5, 2}, 2, 33, 17, true}),
-                             step_case({"values wider than keys", {5, 2}, 3, 1, 64}),
-                             step_case({"values that a warp reads in two goes", {40, 2}, 2, 4, 132}),
-                             step_case({"500 keys", {500, 1}, 1, 8, 8}),
-                             step_case({"eights in 4 lanes", {1, 0, 31, 32, 33}, 5, 32, 24, true}),
-                             step_case({"eights in 8 lanes", {1, 65, 17, 32}, 3, 64, 40, true}),
-                             step_case({"eights in 16 lanes", {1, 17, 16, 0}, 1, 72, 128}),
-                             step_case({"eights in 32 lanes", {1, 9, 8}, 2, 256, 136}),
-                             step_case({"more eights than a warp reads at once", {3, 40}, 1, 264, 8}),
-                             step_case({"eights in a window", {1, 40, 17}, 2, 16, 8, true, Score::dot, 4}),
-                             step_case({"eights with a bias", {1, 40, 17}, 2, 8, 16, false, Score::scaled_dot, 9, 5}),
-                             step_case({"unscaled", {5, 2}, 2, 7, 3, false, Score::dot}),
-                             step_case({"additive", {1, 3, 17, 33, 16}, 2, 17, 3, true, Score::additive}),
-                             step_case({"window", {1, 3, 17, 33, 0}, 2, 3, 3, true, Score::scaled_dot, 4}),
-                             step_case({"bias", {1, 3, 17, 33, 16}, 2, 3, 3, false, Score::scaled_dot, -1, 5}),
-                         }),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(
+    AttentionStep, OpCheck,
+    testing::ValuesIn(std::vector{
+        step_case({"no rows", {}}),
+        step_case({"one key", {1}}),
+        step_case({"rows of many lengths", {1, 3, 17, 33, 16}}),
+        step_case({"a row without keys", {3, 0, 2}}),
+        step_case({"through a table", {1, 3, 17, 33, 16}, 2, 3, 3, true}),
+        step_case({"through a table with wide heads", {5, 2}, 2, 33, 17, true}),
+        step_case({"values wider than keys", {5, 2}, 3, 1, 64}),
+        step_case({"values that a warp reads in two goes", {40, 2}, 2, 4, 132}),
+        step_case({"500 keys", {500, 1}, 1, 8, 8}),
+        step_case({"eights in 4 lanes", {1, 0, 31, 32, 33}, 5, 32, 24, true}),
+        step_case({"eights in 8 lanes", {1, 65, 17, 32}, 3, 64, 40, true}),
+        step_case({"eights in 16 lanes", {1, 17, 16, 0}, 1, 72, 128}),
+        step_case({"eights in 32 lanes", {1, 9, 8}, 2, 256, 136}),
+        step_case({"more eights than a warp reads at once", {3, 40}, 1, 264, 8}),
+        step_case({"eights in a window", {1, 40, 17}, 2, 16, 8, true, Score::dot, 4}),
+        step_case({"eights with a bias", {1, 40, 17}, 2, 8, 16, false, Score::scaled_dot, 9, 5}),
+        step_case({"unscaled", {5, 2}, 2, 7, 3, false, Score::dot}),
+        step_case({"additive", {1, 3, 17, 33, 16}, 2, 17, 3, true, Score::additive}),
+        step_case({"window", {1, 3, 17, 33, 0}, 2, 3, 3, true, Score::scaled_dot, 4}),
+        step_case({"bias", {1, 3, 17, 33, 16}, 2, 3, 3, false, Score::scaled_dot, -1, 5}),
+        step_case({"distance values", {1, 3, 17, 0, 40}, 3, 8, 16, true, Score::scaled_dot, -1, 5, 4}),
+    }),
+    name_of_case);
 
 // Scores (0, ln 3) are weights (1/4, 3/4): 4/4 + 8·3/4 = 7. Row 0 of the cache is not used.
 TEST(AttentionStep, FindsItsKeysFromBeginOnOrThroughTheTable) {
@@ -102,14 +106,15 @@ TEST(AttentionStep, EqualsARowOfAttentionOverAWholeSentence) {
           ByHand t(name, DType::f32);
           const Var q = t.random({N, H * K}), k = t.random({N, H * K}, 1), v = t.random({N, H * V}, 2);
           const Var bias = t.random({N, H * (2 * reach + 1)}, 3), vector = t.random({H * K}, 4);
-          const ScoreInputs all_scores{bias, score == Score::additive ? vector : Var()};
+          const ScoreInputs all_scores{bias, score == Score::additive ? vector : Var(), t.random({7, V}, 5)};
           const Spans spans({0, N});
           const Visibility visible{.window = window};
           const Var all = attention(t.cx, q, k, v, {spans, spans, H, visible, score, {}}, all_scores);
           const Var one(q.value().row_range(position, 1));
           const StepKeys keys{
               .length = int_tensor({N}, {1}), .begin = int_tensor({0}, {1}), .position = int_tensor({position}, {1})};
-          const ScoreInputs scores{Var(bias.value().row_range(position, 1)), all_scores.vector};
+          const ScoreInputs scores{Var(bias.value().row_range(position, 1)), all_scores.vector,
+                                   all_scores.distance_values};
           expect_close(values_of(attention_step(t.cx, one, k, v, {keys, N, H, window, score}, scores)),
                        values_of(all.value().row_range(position, 1)), tolerance(DType::f32), name);
         }

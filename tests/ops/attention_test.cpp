@@ -29,8 +29,9 @@ struct AttentionCase {
   Visibility visible = {};
   double rate = 0;
   Score score = Score::scaled_dot;
-  int64_t reach = -1;   // of a distance bias; -1: no bias
-  bool shared = false;  // one bias for all queries
+  int64_t reach = -1;        // of a distance bias; -1: no bias
+  bool shared = false;       // one bias for all queries
+  int64_t value_reach = -1;  // of vectors of distances for values; -1: none
 };
 
 AttentionShape shape_of(Context& cx, const AttentionCase& a) {
@@ -45,9 +46,11 @@ OpCase attention_case(const AttentionCase& a) {
   OpCase c{a.name, {{"q", {nq, key_cols}}, {"k", {nk, key_cols}}, {"v", {nk, value_cols}}}};
   if (a.score == Score::additive) c.inputs.push_back({"vector", {key_cols}});
   if (a.reach >= 0) c.inputs.push_back({"bias", {a.shared ? 1 : nq, a.heads * (2 * a.reach + 1)}});
+  if (a.value_reach >= 0) c.inputs.push_back({"values", {2 * a.value_reach + 1, a.value_size}});
   c.op = [a](Context& cx, const OpInputs& in) {
     const auto optional = [&](const char* name) { return in.contains(name) ? in.at(name) : Var(); };
-    return attention(cx, in.at("q"), in.at("k"), in.at("v"), shape_of(cx, a), {optional("bias"), optional("vector")});
+    return attention(cx, in.at("q"), in.at("k"), in.at("v"), shape_of(cx, a),
+                     {optional("bias"), optional("vector"), optional("values")});
   };
   if (nq * nk > 10'000) c.differences = 3;
   return c;
@@ -146,6 +149,11 @@ TEST_F(TwoKeys, AddTheBiasOfTheirDistance) {
   EXPECT_THAT(attend({0, 0}, {}, {.bias = bias}), near({7, 4.5}));
   const Var constant(tensor_of(t.arena, {1, 3}, {std::log(7.0), 0, std::log(3.0)}));
   EXPECT_THAT(attend({0, 0}, {}, {.bias = constant}), near({7, 4.5}));
+}
+
+TEST_F(TwoKeys, AddTheVectorOfTheirDistanceToTheirValues) {
+  const Var table = t.var({3, 1}, {16, 32, 80});  // distances -1, 0, 1
+  EXPECT_THAT(attend({1, 0}, {}, {.distance_values = table}), near({7 + 32 / 4. + 80 * 3 / 4., 6 + 8 + 16}));
 }
 
 TEST(Attention, DividesScoresByTheRootOfTheKeySize) {
@@ -282,6 +290,7 @@ TEST(Attention, RefusesShapesThatDoNotFitAndNamesThem) {
   EXPECT_THAT(score(Score::additive, {.vector = t.random({3})}), AllOf(HasSubstr("(3)"), HasSubstr("(4)")));
   EXPECT_THAT(score(Score::additive, {}), HasSubstr("(4)"));
   EXPECT_THAT(score(Score::dot, {.vector = t.random({4})}), HasSubstr("not additive"));
+  EXPECT_THAT(score(Score::dot, {.distance_values = t.random({2, 2})}), HasSubstr("for values are (2,2)"));
 }
 
 // The gradient is the sum over the queries.
@@ -291,6 +300,16 @@ INSTANTIATE_TEST_SUITE_P(
         attention_case({"shared distance bias", few, few, 3, 3, 3, {}, 0, Score::dot, 3, true}),
         attention_case({"shared causal bias", many, many, 2, 4, 4, {.causal = true}, 0.1, Score::scaled_dot, 5, true}),
         attention_case({"shared bias of no queries", none, none, 2, 3, 3, {}, 0, Score::dot, 2, true}),
+    }),
+    name_of_case);
+
+INSTANTIATE_TEST_SUITE_P(
+    AttentionWithValuesOfDistances, OpCheck,
+    testing::ValuesIn(std::vector{
+        attention_case({"of some", few, few, 2, 3, 4, {}, 0, Score::scaled_dot, -1, false, 2}),
+        attention_case({"of one", few, few, 2, 3, 3, {.window = 2}, 0, Score::dot, -1, false, 0}),
+        attention_case({"with bias", many, many, 2, 3, 3, {.causal = true}, 0.2, Score::scaled_dot, 2, false, 3}),
+        attention_case({"for several blocks", {130}, {130}, 2, 20, 18, {}, 0.1, Score::scaled_dot, -1, false, 20}),
     }),
     name_of_case);
 

@@ -40,7 +40,7 @@ TEST_F(Dry, CallsEverySlotWithoutTouchingOrAllocatingMemory) {
   b.batch_norm_backward(Backend::BatchNormBackward{dx, dv, dv, x, x, v, v, v, true, x});
   const Backend::Attention attention{x, x, x, x, x, x, v, shape, none, x};
   b.attention(attention), b.attention_backward(Backend::AttentionBackward{dx, dx, dx, dx, dv, x, attention});
-  b.attention_step(Backend::AttentionStep{x, x, x, x, {}, {}, {}, x, v, {ids, ids}}), b.rotate(x, x, x, ids, 2, 1);
+  b.attention_step(Backend::AttentionStep{x, x, x, x, {}, {}, {}, x, v, {}, {ids, ids}}), b.rotate(x, x, x, ids, 2, 1);
   b.choose(Backend::Choice{ids, x, x, v, shape.keys, drop});
   b.reinforce_signal(Backend::ReinforceSignal{x, v, none, ids, shape.keys, 0, 0, 0});
   b.gaussian_window(Backend::GaussianWindow{x, v, x, x, x, shape.keys, 2});

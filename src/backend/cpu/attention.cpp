@@ -170,11 +170,9 @@ HWY_INLINE void ByDistance(Range keys, int64_t i, int64_t R, const F& f) {
 void FinishScores(float* s, const AttentionHead& h, int64_t i, Range of) {
   const F32 d;
   const Range seen = h.a.shape.visible.keys(i, h.k.rows);
-  if (h.a.bias) {
-    const float* bias = h.bias(h.a.bias, i);
-    const int64_t R = DistanceBias::reach(h.a.bias, h.a.shape.heads);
-    ByDistance(seen, i, R, [&](int64_t j, int64_t distance) { s[j] += bias[distance]; });
-  }
+  if (h.a.bias)
+    ByDistance(seen, i, h.reach(h.a.bias),
+               [s, bias = h.bias(h.a.bias, i)](int64_t j, int64_t distance) { s[j] += bias[distance]; });
   for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d)))
     hn::StoreU(hn::Mul(hn::LoadU(d, s + j), hn::Set(d, h.scale())), d, s + j);
   constexpr float hidden = -std::numeric_limits<float>::infinity();
@@ -211,6 +209,18 @@ void MaskFactors(float* factors, const Mask& mask, const int32_t* position, Rang
     MaskGroup(mask, position[0], position[1], uint32_t(from / 128), factors + from);
 }
 
+// sums[distance] += s[j] for the keys that query i sees.
+void AddByDistance(float* sums, int64_t R, const float* s, const AttentionHead& h, int64_t i) {
+  ByDistance(h.seen(i), i, R, [&](int64_t j, int64_t distance) { sums[distance] += s[j]; });
+}
+
+void SumByDistance(const AttentionHead& h, int64_t i, const float* s) {
+  float* sums = h.by_distance(h.a.by_distance, i);
+  const int64_t R = h.reach(h.a.by_distance);
+  std::fill(sums - R, sums + R + 1, 0.0f);
+  AddByDistance(sums, R, s, h, i);
+}
+
 // One head of one sentence, in blocks of queries whose weights stay in L1. Skips keys that are masked for a whole
 // block.
 void AttendHead(View<float> y, float* weights, const AttentionHead& h, AttentionScratch scratch) {
@@ -239,6 +249,8 @@ void AttendHead(View<float> y, float* weights, const AttentionHead& h, Attention
       for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d)))
         hn::StoreU(hn::Mul(hn::LoadU(d, s + j), hn::LoadU(d, scratch.factors + j)), d, s + j);
     }
+    if (h.a.by_distance)
+      for (int64_t i = 0; i < count; ++i) SumByDistance(h, first + i, scratch.weights + i * stride);
     WeightedSum(rows_of(y, first, count), scratch.weights + of.begin, stride, rows_of(h.v, of.begin, of.end - of.begin),
                 false);
   }
@@ -250,10 +262,6 @@ void ScoreGradients(float* ds, float* p, const float* factors, float c, float sc
     ds[j] = p[j] * (ds[j] * factors[j] - c) * scale;
     p[j] *= factors[j];
   }
-}
-
-void AddBiasGradient(float* dbias, const float* ds, int64_t i, int64_t R, Range seen) {
-  ByDistance(seen, i, R, [&](int64_t j, int64_t distance) { dbias[distance] += ds[j]; });
 }
 
 // As the reference's attend_backward, with p and ds of a block of queries held as matrices.
@@ -278,10 +286,11 @@ void AttendHeadBackward(const HeadGradients& g, View<const float> dy, View<const
       Weights(p, of, h.a.lse.view<float>()(h.row + first + i, h.head));
       const float c = DotProduct(dy.row(first + i), y.row(first + i), y.cols);
       if (dropout.active()) MaskFactors(scratch.factors, mask, h.position(first + i), of);
+      if (g.by_distance)
+        ByDistance(h.seen(first + i), first + i, h.reach(g.by_distance),
+                   [ds, add = h.by_distance(g.by_distance, first + i)](int64_t j, int64_t d) { ds[j] += add[d]; });
       ScoreGradients(ds, p, scratch.factors, c, h.scale(), {of.begin, padded_keys(of.end)});
-      if (g.dbias)
-        AddBiasGradient(h.bias(g.dbias, first + i), ds, first + i, DistanceBias::reach(g.dbias, h.a.shape.heads),
-                        h.a.shape.visible.keys(first + i, h.k.rows));
+      if (g.dbias) AddByDistance(h.bias(g.dbias, first + i), h.reach(g.dbias), ds, h, first + i);
     }
     const auto k = rows_of(h.k, of.begin, of.end - of.begin);
     const auto dq = g.dq ? rows_of(g.dq, first, count) : g.dq;
@@ -365,7 +374,8 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
                           rows.result(b.dv.tensor, ks),
                           b.dbias.tensor,
                           b.dscore_vector ? vectors + s * a.q.cols() + h * head.q.cols : nullptr,
-                          dq_adds};
+                          dq_adds,
+                          b.dby_distance};
     if (dq_adds && !b.dq.adds()) zero(g.dq);
     if (g.dk && (half || !b.dk.adds())) zero(g.dk);
     if (g.dv && (half || !b.dv.adds())) zero(g.dv);

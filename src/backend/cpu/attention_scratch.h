@@ -73,6 +73,12 @@ struct AttentionHead {
   float* bias(const Tensor& of, int64_t i) const {
     return of.view<float>().row(DistanceBias::row(of, row + i)) + DistanceBias::column(of, a.shape.heads, head, 0);
   }
+  int64_t reach(const Tensor& by_distance) const { return DistanceBias::reach(by_distance, a.shape.heads); }
+  Range seen(int64_t i) const { return a.shape.visible.keys(i, k.rows); }
+  /// Likewise in a matrix with a row for each query.
+  float* by_distance(const Tensor& of, int64_t i) const {
+    return of.view<float>().row(row + i) + DistanceBias::column(of, a.shape.heads, head, 0);
+  }
   /// Keys visible to some query of a block, starting at a multiple of 16: the block uses no others.
   Range keys_of_block(int64_t first, int64_t count) const {
     const Range a_first = a.shape.visible.keys(first, k.rows), a_last = a.shape.visible.keys(first + count - 1, k.rows);
@@ -86,6 +92,7 @@ struct HeadGradients {
   Tensor dbias;    // of all heads
   float* dvector;  // (K) of this sentence alone
   bool dq_adds;
+  Tensor by_distance;  // of all heads: the gradient of forward.by_distance, or empty
 };
 
 /// One thread's scratch: transposed keys and values, weights and gradients of a block of queries.

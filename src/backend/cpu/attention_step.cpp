@@ -156,6 +156,11 @@ HWY_INLINE void Attend(const AttentionKernels::AttentionStep& a, int64_t n, int6
       for (int64_t t = 0; t < count; ++t) p[t] += bias[std::clamp(r.seen.begin + t - position, -reach, reach)];
     }
     Softmax(p, count, scale);
+    if (!a.by_distance) continue;
+    const int64_t reach = DistanceBias::reach(a.by_distance, r.heads);
+    float* sums = a.by_distance.view<float>().row(n) + DistanceBias::column(a.by_distance, r.heads, head, 0);
+    std::fill(sums - reach, sums + reach + 1, 0.0f);
+    for (int64_t t = 0; t < count; ++t) sums[std::clamp(r.seen.begin + t - position, -reach, reach)] += p[t];
   }
   float* y = a.y.view<float>().row(n);
   std::fill_n(y, r.v.cols, 0.0f);

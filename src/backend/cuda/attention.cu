@@ -46,7 +46,7 @@ __device__ int64_t weights_before(const Heads& a, const Position& at) {
 }
 
 // y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). 0 for a query that sees no key.
-__global__ void attention_kernel(Heads a, Values y, View<float> lse, float* weights) {
+__global__ void attention_kernel(Heads a, Values y, View<float> lse, float* weights, ByDistance by_distance) {
   const Position at(a);
   const int64_t i = at.number, row = at.first_query + i, V = a.scoring.V;
   if (i >= at.queries) return;
@@ -66,6 +66,13 @@ __global__ void attention_kernel(Heads a, Values y, View<float> lse, float* weig
   const float log_sum = any ? softmax.top + logf(softmax.sum) : 0.f;
   for (int64_t d = lane(); d < V; d += warp_size) y.set(row, at.head * V + d, any ? sums[d] / softmax.sum : 0.f);
   if (lane() == 0) lse(row, at.head) = log_sum;
+  if (by_distance) by_distance.clear(row, at.head);
+  for (int64_t first = seen.begin; by_distance && first < seen.end; first += warp_size) {
+    const int64_t j = first + lane();
+    const bool sees = j < seen.end;
+    const Pair pair(a, at, i, sees ? j : first);
+    by_distance.add(row, at.head, j - i, expf(pair.score - log_sum) * pair.keep, sees);
+  }
   if (!weights) return;
   float* of_row = weights + weights_before(a, at) + i * at.keys;
   for (int64_t j = lane(); j < at.keys; j += warp_size)
@@ -77,10 +84,11 @@ void attention(const Backend::Attention& a) {
   const Heads heads(a);
   launch(attention_kernel, grid_of(a.shape.queries, a.shape.heads, warps), dim3(warps * warp_size),
          warps * heads.scoring.V * int64_t{sizeof(float)}, heads, Values(a.y), view<float>(a.lse),
-         a.weights ? static_cast<float*>(a.weights.data()) : nullptr);
+         a.weights ? static_cast<float*>(a.weights.data()) : nullptr, ByDistance(a.by_distance, a.shape.heads));
 }
 
-/// The gradient of a pair's score, with weight p and dropout factor m: dp = m · dy_i · v_j,  ds = p (dp - dy_i · y_i).
+/// The gradient of a pair's score, with weight p and dropout factor m: dp = m · dy_i · v_j,  ds = p (dp - dy_i · y_i);
+/// by_distance adds its own gradient times m to dp.
 struct PairGradient {
   float score = 0, weight = 0;  // ds times the scale; m · p, the factor of dy_i in dv_j
 
@@ -90,7 +98,7 @@ struct PairGradient {
     const Pair pair(a, at, i, j);
     const float p = expf(pair.score - b.lse(pair.row, at.head));
     const Row dy = b.dy.row(pair.row, at.head * a.scoring.V), v = a.scoring.value(at.first_key + j, at.head);
-    const float dp = dot(dy, v, a.scoring.V);
+    const float dp = dot(dy, v, a.scoring.V) + (b.dby_distance ? b.dby_distance.at(pair.row, at.head, j - i) : 0.f);
     score = p * (pair.keep * dp - inner) * a.scoring.scale;
     weight = p * pair.keep;
   }
@@ -123,20 +131,6 @@ __device__ void gather(const Scoring& s, int head, float ds, const Row& mine, fl
   }
 }
 
-// The lanes' keys differ in distance from the query and thus in column, except that all clipped distances share the
-// first or last column.
-__device__ void add_to_bias(const AttentionGradients& b, const Scoring& s, int64_t row, int head, int64_t distance,
-                            float ds, bool seen) {
-  const int64_t width = b.dbias.cols / s.heads, column = s.bias_column(head, distance) - head * width;
-  const bool first = column == 0, last = column == width - 1 && width > 1;
-  const float at_first = warp_sum(seen && first ? ds : 0.f), at_last = warp_sum(seen && last ? ds : 0.f);
-  float* mine = b.dbias.row(row) + head * width;
-  if (seen && !first && !last) mine[column] += ds;
-  if (lane() != 0) return;
-  mine[0] += at_first;
-  if (width > 1) mine[width - 1] += at_last;
-}
-
 // One warp per query: dq, the gradients of the bias and the score vector, and dy · y for the keys' kernel.
 __global__ void query_gradient_kernel(Heads a, AttentionGradients b) {
   const Position at(a);
@@ -148,16 +142,14 @@ __global__ void query_gradient_kernel(Heads a, AttentionGradients b) {
   for (int64_t d = lane(); d < s.V; d += warp_size) inner += b.dy(row, at.head * s.V + d) * b.y(row, at.head * s.V + d);
   inner = warp_sum(inner);
   if (lane() == 0) b.inner(row, at.head) = inner;
-  if (b.dbias && !b.dbias_adds)
-    for (int64_t c = lane(), width = b.dbias.cols / s.heads; c < width; c += warp_size)
-      b.dbias(row, at.head * width + c) = 0;
+  if (b.dbias && !b.dbias_adds) b.dbias.clear(row, at.head);
   __syncwarp();
   const Range seen = a.visible.keys(i, at.keys);
   for (int64_t first = seen.begin; first < seen.end; first += warp_size) {
     const int64_t j = first + lane();
     const bool sees = j < seen.end;
     const PairGradient g = sees ? PairGradient(a, b, at, i, j, inner) : PairGradient();
-    if (b.dbias) add_to_bias(b, s, row, at.head, j - i, g.score, sees);
+    if (b.dbias) b.dbias.add(row, at.head, j - i, g.score, sees);
     gather(s, at.head, g.score, s.query(row, at.head), dq, dvector,
            [&](int of_lane) { return s.key(at.first_key + first + of_lane, at.head); });
   }
@@ -203,11 +195,17 @@ void attention_backward(const Backend::AttentionBackward& b) {
   const int64_t N = f.q.rows(), H = f.shape.heads, K = heads.scoring.K, V = heads.scoring.V;
   auto* scratch = static_cast<float*>(f.scratch.data());
   const Tensor dvector(nullptr, scratch + N * H, {N, f.q.cols()}, DType::f32, f.q.memory());
-  const AttentionGradients back{Put(b.dq),          Put(b.dk),
-                                Put(b.dv),          view<float>(b.dbias.tensor),
-                                b.dbias.adds(),     Values(b.dy),
-                                Values(f.y),        view<const float>(f.lse),
-                                {scratch, N, H, H}, b.dscore_vector ? view<float>(dvector) : View<float>{}};
+  const AttentionGradients back{Put(b.dq),
+                                Put(b.dk),
+                                Put(b.dv),
+                                ByDistance(b.dbias.tensor, f.shape.heads),
+                                b.dbias.adds(),
+                                Values(b.dy),
+                                Values(f.y),
+                                view<const float>(f.lse),
+                                {scratch, N, H, H},
+                                b.dscore_vector ? view<float>(dvector) : View<float>{},
+                                ByDistance(b.dby_distance, f.shape.heads)};
   if (on_matrix_units(f)) return tiled_attention_backward(f, back);
   constexpr auto bytes = int64_t{warps * sizeof(float)};
   launch(query_gradient_kernel, grid_of(f.shape.queries, f.shape.heads, warps), dim3(warps * warp_size), bytes * 2 * K,

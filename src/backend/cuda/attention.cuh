@@ -83,6 +83,36 @@ struct OnlineSoftmax {
   }
 };
 
+/// Numbers by the distance of a key from its query, a row for each query (Attention::by_distance).
+struct ByDistance {
+  View<float> numbers;  // (Nq,H·(2R+1)) or empty
+  int64_t reach = 0;    // R
+
+  ByDistance(const Tensor& of, int heads) : numbers(view<float>(of)), reach(of ? DistanceBias::reach(of, heads) : 0) {}
+  __device__ explicit operator bool() const { return bool(numbers); }
+  __device__ float* of_head(int64_t row, int head) const { return numbers.row(row) + head * (2 * reach + 1); }
+  __device__ int64_t column(int64_t distance) const {
+    return (distance < -reach ? -reach : distance > reach ? reach : distance) + reach;
+  }
+  __device__ float at(int64_t row, int head, int64_t distance) const { return of_head(row, head)[column(distance)]; }
+  /// All lanes of a warp call: those that see a key add x. Their distances and thus columns differ, except that all
+  /// clipped ones share the first or last column.
+  __device__ void add(int64_t row, int head, int64_t distance, float x, bool sees) const {
+    const int64_t own = column(distance), end = 2 * reach;
+    const bool first = own == 0, last = own == end && end > 0;
+    const float at_first = warp_sum(sees && first ? x : 0.f), at_last = warp_sum(sees && last ? x : 0.f);
+    float* mine = of_head(row, head);
+    if (sees && !first && !last) mine[own] += x;
+    if (threadIdx.x % warp_size != 0) return;
+    mine[0] += at_first;
+    if (end > 0) mine[end] += at_last;
+  }
+  __device__ void clear(int64_t row, int head) const {
+    for (int64_t c = threadIdx.x % warp_size; c <= 2 * reach; c += warp_size) of_head(row, head)[c] = 0;
+    __syncwarp();
+  }
+};
+
 /// All heads of all sentences of an attention. Each block of a kernel handles some rows of one head of one sentence:
 /// grid (sentences, heads, blocks of the longest sentence).
 struct Heads {
@@ -130,12 +160,13 @@ struct Sentence {
 /// What the backward pass of an attention reads and writes.
 struct AttentionGradients {
   Put dq, dk, dv;
-  View<float> dbias;
+  ByDistance dbias;
   bool dbias_adds;
   Values dy, y;
   View<const float> lse;
   View<float> inner;    // (Nq,H): dy_i · y_i, of queries that see a key
   View<float> dvector;  // (Nq,H*K): each query's contribution to the score vector's gradient; or empty
+  ByDistance dby_distance;
 };
 
 /// Attention on matrix units (tiled_attention.cu), for scores that are dot products and heads that fit.

@@ -31,6 +31,7 @@ struct Step {
   New own;
   Past past;
   Values y;
+  ByDistance by_distance;
   bool wide;  // whether q, y and what is new are in fours
 
   __device__ int head() const { return int(blockIdx.y * (blockDim.x / warp_size) + threadIdx.x / warp_size); }
@@ -191,7 +192,7 @@ __global__ void __launch_bounds__(most_warps* warp_size) step_kernel(Step a) {
   if (lane < lanes && has_value) store_eight<A>(a.y, r, value_column, a.wide, seen.begin < end ? y : Eight{});
 }
 
-// Everything else: additive scores, and heads of other sizes.
+// Everything else: additive scores, weights by distance, and heads of other sizes.
 __global__ void any_step_kernel(Step a) {
   const Scoring& s = a.scoring;
   const int64_t r = blockIdx.x;
@@ -219,6 +220,15 @@ __global__ void any_step_kernel(Step a) {
   __syncwarp();
   const bool any = seen.begin < seen.end;  // if not, y is 0; if all visible scores are NaN, 0 / 0 keeps the NaN
   for (int64_t d = lane; d < s.V; d += warp_size) a.y.set(r, head * s.V + d, any ? sums[d] / softmax.sum : 0.f);
+  if (!a.by_distance) return;
+  a.by_distance.clear(r, head);
+  for (int64_t first = seen.begin; first < seen.end; first += warp_size) {
+    const int64_t t = first + lane, distance = t - a.past.position_of(r);
+    const bool sees = t < seen.end;
+    const int row = a.past.key_row(r, sees ? t : first);
+    const float score = s.score(s.query(r, head), s.key(row, head), r, head, distance);
+    a.by_distance.add(r, head, distance, expf(score - softmax.top) / softmax.sum, sees);
+  }
 }
 
 template <class T, class A>
@@ -247,13 +257,13 @@ void attention_step(const Backend::AttentionStep& a) {
   const New own{Values(a.new_k), Values(a.new_v), a.new_rows ? integers(a.new_rows) : nullptr};
   const Values y(a.y);
   const bool wide = in_fours(scoring.q) && in_fours(y) && in_fours(own.k) && in_fours(own.v);
-  const Step step{scoring, own, past, y, wide};
+  const Step step{scoring, own, past, y, ByDistance(a.by_distance, a.heads), wide};
 
   const int warps = std::min(a.heads, most_warps);
   const auto run = [&](auto kernel, int64_t shared) {
     launch(kernel, dim3(unsigned(y.rows), blocks_of(a.heads, warps)), dim3(unsigned(warps * warp_size)), shared, step);
   };
-  if (scoring.vector || scoring.k.type != scoring.v.type || std::max(K, V) > 8 * warp_size ||
+  if (scoring.vector || a.by_distance || scoring.k.type != scoring.v.type || std::max(K, V) > 8 * warp_size ||
       !in_eights(scoring.k, K) || !in_eights(scoring.v, V))
     return run(any_step_kernel, warps * V * int64_t{sizeof(float)});
   for_factor(a.k.dtype(), [&]<class T>() {

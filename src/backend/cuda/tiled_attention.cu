@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(
   const Partners partners = Partners::of_queries(a, at, mine);
   const float unit = s.scale * exponent_unit<T>;
   float inner[2] = {}, lse[2] = {}, dq[size / 8][4] = {};
-  BiasGradient bias(biased ? b.dbias : View<float>{}, b.dbias_adds, at, s.heads, mine);
+  BiasGradient bias(biased ? b.dbias.numbers : View<float>{}, b.dbias_adds, at, s.heads, mine);
   const int first = seen.begin / span * span;
   for (int key = first; key < seen.end; key += span) {
     tiles.load(k.from(key), v.from(key));
@@ -316,7 +316,7 @@ void launch_on(const Spans& rows, int heads, int own, void (*kernel)(P...), cons
 
 bool on_matrix_units(const Backend::Attention& a) {
   const int64_t widest = a.factors == DType::f32 ? 64 : 128;
-  return has_matrix_units() && !a.score_vector && !a.weights && widest_head(a) <= widest;
+  return has_matrix_units() && !a.score_vector && !a.weights && !a.by_distance && widest_head(a) <= widest;
 }
 
 void tiled_attention(const Backend::Attention& a) {

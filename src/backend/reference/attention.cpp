@@ -51,6 +51,10 @@ struct Head {
   T& bias(const Tensor& of, int64_t i, int64_t j) const {
     return of.view<T>()(DistanceBias::row(of, row(i)), DistanceBias::column(of, a.shape.heads, head, j - i));
   }
+  // Where the key's distance from the query is in a matrix of rows for queries, with columns as in a DistanceBias.
+  T& at_distance(const Tensor& of, int64_t i, int64_t j) const {
+    return of.view<T>()(row(i), DistanceBias::column(of, a.shape.heads, head, j - i));
+  }
   T score(int64_t i, int64_t j) const {
     const T sum = score_of(a.shape.score, q.row(i), k.row(j), w, q.cols);
     return (a.bias ? sum + bias(a.bias, i, j) : sum) * scale();
@@ -74,6 +78,7 @@ void attend(const Head<T>& h, View<T> y, View<T> lse, T* weights) {
     for (int64_t j = seen.begin; j < seen.end; ++j) {
       const T p = std::exp(h.score(i, j) - log_sum), m = h.keep(i, j);
       if (weights) weights[i * h.k.rows + j] = p;
+      if (h.a.by_distance) h.at_distance(h.a.by_distance, i, j) += p * m;
       for (int64_t d = 0; d < y.cols; ++d) y(i, d) += p * m * h.v(j, d);
     }
   }
@@ -81,6 +86,7 @@ void attend(const Head<T>& h, View<T> y, View<T> lse, T* weights) {
 
 void attention(const AttentionKernels::Attention& a) {
   for_dtype(a.q.dtype(), [&]<class T>() {
+    if (a.by_distance) begin(a.by_distance.view<T>(), Accumulate::no);
     for (int s = 0; s < a.shape.queries.sentences(); ++s)
       for (int h = 0; h < a.shape.heads; ++h) {
         const Head<T> head(a, s, h);
@@ -112,10 +118,13 @@ void score_backward(const Head<T>& h, const HeadGradients<T>& g, T ds, int64_t i
   }
 }
 
-// With p = softmax weights, m = dropout factors, dp_ij = m_ij · dy_i · v_j and c_i = dy_i · y_i (= Σ_j p_ij dp_ij):
+// With p = softmax weights, m = dropout factors, dp_ij = m_ij · dy_i · v_j and c_i = dy_i · y_i (= Σ_j p_ij dp_ij; the
+// gradient g of by_distance adds m_ij · g(i, j - i) to dp_ij, and y contains what by_distance adds to it):
 // ds_ij = p_ij (dp_ij - c_i), through the scale;  dv_j = Σ_i m_ij p_ij dy_i.
 template <class T>
-void attend_backward(const Head<T>& h, const HeadGradients<T>& g, const Tensor& dbias, View<T> dy, View<T> y) {
+void attend_backward(const Head<T>& h, const HeadGradients<T>& g, const AttentionKernels::AttentionBackward& b,
+                     View<T> dy, View<T> y) {
+  const Tensor& dbias = b.dbias.tensor;
   for (int64_t i = 0; i < h.q.rows; ++i) {
     const Range seen = h.a.shape.visible.keys(i, h.k.rows);
     T c = 0;
@@ -124,6 +133,7 @@ void attend_backward(const Head<T>& h, const HeadGradients<T>& g, const Tensor& 
       const T p = std::exp(h.score(i, j) - h.a.lse.template view<T>()(h.row(i), h.head)), m = h.keep(i, j);
       T dp = 0;
       for (int64_t d = 0; d < y.cols; ++d) dp += m * dy(i, d) * h.v(j, d);
+      if (b.dby_distance) dp += m * h.at_distance(b.dby_distance, i, j);
       for (int64_t d = 0; g.dv && d < y.cols; ++d) g.dv(j, d) += m * p * dy(i, d);
       const T ds = p * (dp - c) * h.scale();
       if (dbias) h.bias(dbias, i, j) += ds;
@@ -144,7 +154,7 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
                                          head_of<T>(b.dk.tensor, a.keys[s], h, a.heads),
                                          head_of<T>(b.dv.tensor, a.keys[s], h, a.heads),
                                          b.dscore_vector ? b.dscore_vector.tensor.as<T>() + h * head.q.cols : nullptr};
-        attend_backward(head, gradients, b.dbias.tensor, head_of<T>(b.dy, a.queries[s], h, a.heads),
+        attend_backward(head, gradients, b, head_of<T>(b.dy, a.queries[s], h, a.heads),
                         head_of<T>(b.forward.y, a.queries[s], h, a.heads));
       }
   });
@@ -176,6 +186,8 @@ void step(const AttentionKernels::AttentionStep& a, int64_t r, int h) {
   }
   for (int64_t t = seen.begin; t < seen.end; ++t) sum += p[t] = std::exp(p[t] - top);
   for (int64_t t = seen.begin; t < seen.end; ++t) p[t] /= sum;
+  for (int64_t t = seen.begin; a.by_distance && t < seen.end; ++t)
+    a.by_distance.view<T>()(r, DistanceBias::column(a.by_distance, a.heads, h, t - position)) += p[t];
   for (int64_t d = 0; d < value_size; ++d) {
     T out = 0;
     for (int64_t t = seen.begin; t < seen.end; ++t) out += p[t] * T(key(a.v, t)[d]);
@@ -193,6 +205,7 @@ void attention_step(const AttentionKernels::AttentionStep& a) {
   for_stored(a.q.dtype(), [&]<class Query>() {
     for_stored(a.k.dtype(), [&]<class Key>() {
       using T = std::conditional_t<std::is_same_v<Query, double>, double, float>;
+      if (a.by_distance) begin(a.by_distance.view<T>(), Accumulate::no);
       for (int64_t r = 0; r < a.q.rows(); ++r)
         for (int h = 0; h < a.heads; ++h) step<T, Query, Key>(a, r, h);
     });

@@ -7,7 +7,8 @@ ct2_marian/ is as its converter makes models of Marian: post-norm, swish, a tabl
 all matrices tied. ct2_opennmt/ is as it makes those of OpenNMT: pre-norm, relu, no table of positions, <s> as the first
 input, no </s> behind a source, no matrix tied, in 8 bits. ct2_t5/ is as it makes the first version of T5: relative
 biases, root mean squares, heads of another size, outputs scaled. ct2_madlad/ is as it makes MADLAD-400: gated layers, an
-output layer of its own, <unk> as the first input. In each folder,
+output layer of its own, <unk> as the first input. ct2_rotary/ rotates adjacent numbers in its encoder and halves of heads
+in its decoder, in 8 bits; ct2_relative/ has vectors of distances, as OpenNMT's models. In each folder,
 
 pairs.tsv has source and target, tokens as they are given, and the log-probability of the target in float32.
 search.tsv has a source and what beam search finds with 4 beams and at most as many tokens as the source has, and 6: the
@@ -20,10 +21,12 @@ import random
 import ctranslate2
 import numpy as np
 from ctranslate2.specs import TransformerSpec, common_spec
+from ctranslate2.specs.transformer_spec import TransformerDecoderSpec, TransformerEncoderSpec
 
 HERE = pathlib.Path(__file__).resolve().parent
 D, F = 8, 12
 K, H = 3, 2  # size and number of heads of the models with relative biases: 6 dims instead of 8
+R = 2        # distances on each side that have a vector of their own
 
 
 def randomise(spec, rng, keys=D, bias=True):
@@ -46,6 +49,8 @@ def randomise(spec, rng, keys=D, bias=True):
                     setattr(layer, name, (rng.normal(0, 0.3, D) + (name == "gamma")).astype("float32"))
                 elif key and name == "weight":
                     setattr(layer, name, rng.normal(0, 0.4, sizes[key]).astype("float32"))
+                elif name.startswith("relative_position_"):
+                    setattr(layer, name, rng.normal(0, 0.4, (2 * R + 1, keys // H)).astype("float32"))
                 elif key and name == "bias" and bias:
                     setattr(layer, name, rng.normal(0, 0.4, sizes[key][0]).astype("float32"))
     fill(spec, "")
@@ -112,9 +117,8 @@ def marian():
     write("ct2_marian", spec, tokens, None)
 
 
-def opennmt():
-    rng = np.random.default_rng(2)
-    spec = TransformerSpec.from_config((1, 2), 4, pre_norm=True)
+def opennmt(name, seed, spec, quantization):
+    rng = np.random.default_rng(seed)
     source = ["<unk>", "<s>", "</s>", "<blank>"] + words(30, "a")
     target = ["<unk>", "<s>", "</s>", "<blank>"] + words(26, "a")
     for embeddings, tokens in ((spec.encoder.embeddings[0], source), (spec.decoder.embeddings, target),
@@ -126,8 +130,14 @@ def opennmt():
     spec.config.layer_norm_epsilon = 1e-6
     randomise(spec, rng)
     for side in (spec.encoder, spec.decoder):
-        del side.position_encodings
-    write("ct2_opennmt", spec, target, "int8")
+        if hasattr(side, "position_encodings"):
+            del side.position_encodings
+    write(name, spec, target, quantization)
+
+
+def rotary():
+    return TransformerSpec(TransformerEncoderSpec(2, H, rotary_dim=0),
+                           TransformerDecoderSpec(2, H, rotary_dim=D // H, rotary_interleave=False))
 
 
 def t5(name, seed, tokens, frequent, tied, **options):
@@ -160,7 +170,9 @@ def t5(name, seed, tokens, frequent, tied, **options):
 
 if __name__ == "__main__":
     marian()
-    opennmt()
+    opennmt("ct2_opennmt", 2, TransformerSpec.from_config((1, 2), 4, pre_norm=True), "int8")
+    opennmt("ct2_rotary", 11, rotary(), "int8")
+    opennmt("ct2_relative", 14, TransformerSpec.from_config((2, 2), H, with_relative_position=True), None)
     t5("ct2_t5", 18, ["<pad>", "</s>", "<unk>"] + words(40, "a"), "e", True)
     t5("ct2_madlad", 4, ["<unk>", "<s>", "</s>"] + words(40, "a"), "e", False, ffn_glu=True,
        activation=common_spec.Activation.GELUTanh)

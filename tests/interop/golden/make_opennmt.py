@@ -5,7 +5,8 @@
 
 opennmt/ has interleaved sinusoids, gelu and no biases in attention, opennmt_concat/ the other sinusoids, relu, RMS norms,
 all biases, one matrix for both vocabularies; opennmt_silu/ and opennmt_gated/ have gated networks, with silu and gelu, and
-RMS norms, the second also biases. In each folder, pairs.ids has source and target as ids, with the
+RMS norms, the second also biases; opennmt_relative/, opennmt_rotary/, opennmt_halves/ and opennmt_alibi/ have these
+positions in self-attention, the second of adjacent numbers and the third of halves of heads. In each folder, pairs.ids has source and target as ids, with the
 log-probability of the target: "3 4 5 <tab> 5 6 3 <tab> -12.3".
 """
 import pathlib
@@ -41,16 +42,16 @@ from onmt.utils.parse import ArgumentParser  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 SPECIAL = ["<unk>", "<blank>", "<s>", "</s>"]
 SHAPE = ("--encoder_type transformer --decoder_type transformer --enc_layers 2 --dec_layers 1 --heads 2 "
-         "--hidden_size 8 --word_vec_size 8 --transformer_ff 12 --position_encoding ")
+         "--hidden_size 8 --word_vec_size 8 --transformer_ff 12 ")
 UNK, BOS, EOS = 0, 2, 3
 
 
-def checkpoint(name, arguments, source, target):
+def checkpoint(name, arguments, source, target, positions="--position_encoding "):
     folder = HERE / name
     folder.mkdir(exist_ok=True)
     parser = ArgumentParser()
     opts.model_opts(parser)
-    options, _ = parser.parse_known_args((SHAPE + arguments).split())
+    options, _ = parser.parse_known_args((SHAPE + positions + arguments).split())
     options.freeze_word_vecs_enc = options.freeze_word_vecs_dec = False
     options.optim, options.dropout, options.attention_dropout = "adam", [0.1], [0.1]
     options.parallel_mode, options.world_size, options.gpu_ranks, options.use_ckpting = "data_parallel", 1, [], []
@@ -91,6 +92,10 @@ def main():
                "--layer_norm rms --norm_eps 1e-2 --share_embeddings --share_decoder_embeddings", words, words)
     checkpoint("opennmt_silu", "--pos_ffn_activation_fn silu --layer_norm rms", words, words)
     checkpoint("opennmt_gated", "--pos_ffn_activation_fn gated-gelu --layer_norm rms --add_ffnbias", words, words)
+    for name, positions in (("relative", "--max_relative_positions 2 "),
+                            ("rotary", "--max_relative_positions -1 --rotary_interleave "),
+                            ("halves", "--max_relative_positions -1 "), ("alibi", "--max_relative_positions -2 ")):
+        checkpoint("opennmt_" + name, "--add_qkvbias", words, words, positions)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "tensor/dtype.h"
+
+namespace dragoman {
+
+/// The bytes of numbers, one after the other.
+template <class T>
+std::vector<std::byte> raw_bytes(const std::vector<T>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+/// What a model.bin of CTranslate2 is to hold. The bytes of tensors are made while they are written, one at a time.
+class CTranslate2Output {
+ public:
+  enum class Type : uint8_t { f32, i8, i16, i32, f16, bf16 };  // as the format numbers them
+  static Type type_of(DType dtype);
+  struct Variable {
+    std::string name;
+    Type type;
+    std::vector<int64_t> shape;
+    std::function<std::vector<std::byte>()> make;
+  };
+
+  void add(Variable variable) { variables_.push_back(std::move(variable)); }
+  void number(const std::string& name, float value) { add_number(name, Type::f32, value); }
+  void small_number(const std::string& name, int value) { add_number(name, Type::i16, int16_t(value)); }
+  void integer(const std::string& name, int32_t value) { add_number(name, Type::i32, value); }
+  void flag(const std::string& name, int value) { add_number(name, Type::i8, int8_t(value)); }
+  /// `alias` stands for the variable `of`.
+  void alias(const std::string& alias, const std::string& of) { aliases_.emplace_back(alias, of); }
+  bool has(const std::string& name) const;
+  /// Error, naming the variable, for one that is too large for the format.
+  void write(FileWriter& out) const;
+
+ private:
+  template <class T>
+  void add_number(const std::string& name, Type type, T value) {
+    add({name, type, {}, [value] { return raw_bytes(std::vector<T>{value}); }});
+  }
+
+  std::vector<Variable> variables_;
+  std::vector<std::pair<std::string, std::string>> aliases_;
+};
+
+}  // namespace dragoman
