@@ -132,7 +132,6 @@ std::vector<std::string_view> split_columns(const LineReader& reader, std::strin
                             tabs == 0 ? "no" : grouped(tabs), tabs < 2 ? "tab" : "tabs", wanted),
                 hint);
   }
-  std::vector<std::string_view> parts;
   return split_at(line, "\t");
 }
 
