@@ -54,8 +54,7 @@ OptimizerState gathered(const RunState& run) {
           run.average ? run.ownership.gathered(run.average->averages()) : Tensor()};
 }
 
-// Reads the tensors that `tensors_of` names in a whole flat buffer, and keeps this rank's own elements; in place if it
-// owns all.
+// Has `read` fill a whole flat buffer, and keeps this rank's own elements; in place if it owns all.
 void read_flat(const RunState& run, const Tensor& own, const std::function<void(const Tensor& whole)>& read) {
   if (run.ownership.alone()) return read(own);
   const Range r = run.ownership.own();

@@ -189,8 +189,8 @@ bool Validation::wants(std::initializer_list<ValidMetric> metrics) const {
 }
 
 // The file of --valid-translation-output; empty without the option, or if it could not be written.
-std::string Validation::keep(const std::vector<std::string>& translations, const Progress& progress,
-                             Unwritten& unwritten) const {
+std::string Validation::write_translations(const std::vector<std::string>& translations, const Progress& progress,
+                                           Unwritten& unwritten) const {
   const std::string file = filled_in(setup_.training.valid_translation_output, progress);
   if (file.empty()) return "";
   try {
@@ -248,7 +248,7 @@ std::vector<std::optional<double>> Validation::measure(const MeasuredModel& meas
   }
   const size_t metrics = setup_.training.valid_metrics.size();
   if (ranks.rank() > 0) return share_figures({}, metrics, ranks);
-  if (hypotheses) kept = keep(*hypotheses, progress, unwritten);
+  if (hypotheses) kept = write_translations(*hypotheses, progress, unwritten);
   std::vector<std::optional<double>> values;
   for (ValidMetric m : setup_.training.valid_metrics) {
     if (rises(m) ? !hypotheses : !entropy) {

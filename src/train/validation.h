@@ -27,17 +27,16 @@ struct MeasuredModel {
 /// translating it with beam search, as `translate` would, and the value of a script for these translations.
 class Validation {
  public:
-  /// Reads the set. Without --valid-sets nothing is measured.
-  /// Says in `control` which script runs.
+  /// Reads the set. Without --valid-sets nothing is measured. While a script runs, `control` has its process group.
   Validation(const TrainingSetup& setup, const Vocabularies& vocabularies, RunControl& control);
 
   bool exists() const { return !pairs_.empty(); }
   /// Of everything that determines the value of a metric, besides the model: text and options.
   std::string fingerprint(ValidMetric metric) const;
   /// One value for each of --valid-metrics, in order; nullopt if the script gave none or, with a warning, if a rank has
-  /// too little memory to score or to translate. All ranks call it and share the
-  /// lines; rank 0 computes the values and broadcasts them. Writes --valid-translation-output, with the placeholders in
-  /// its name replaced from `progress`. If it cannot be written, warns and sets `unwritten`.
+  /// too little memory to score or to translate. All ranks call it and share the lines; rank 0 computes the values and
+  /// broadcasts them. Writes --valid-translation-output, with the placeholders in its name replaced from `progress`. If
+  /// it cannot be written, warns and sets `unwritten`.
   std::vector<std::optional<double>> measure(const MeasuredModel& measured, const Progress& progress,
                                              Unwritten& unwritten, Communicator& ranks) const;
 
@@ -46,7 +45,8 @@ class Validation {
                                       Communicator& ranks) const;
   std::optional<std::vector<std::string>> translations(const MeasuredModel& measured, const PackedWeights& packed,
                                                        Communicator& ranks) const;
-  std::string keep(const std::vector<std::string>& translations, const Progress& progress, Unwritten& unwritten) const;
+  std::string write_translations(const std::vector<std::string>& translations, const Progress& progress,
+                                 Unwritten& unwritten) const;
   std::optional<double> figure_of_script(const std::vector<std::string>& translations, std::string file) const;
   bool wants(std::initializer_list<ValidMetric> metrics) const;
 
