@@ -78,7 +78,7 @@ json of_body(const HttpRequest& request) {
     return of_form(request.body);
   }
   if (type == "multipart/form-data") return of_multipart(request);
-  const bool is_json = type == "application/json" || (type.empty() && request.body[0] == '{');
+  const bool is_json = type == "application/json" || (type.empty() && request.body[begin] == '{');
   require(is_json,
           "Content-Type is '{}', expected application/json, application/x-www-form-urlencoded or multipart/form-data",
           type);

@@ -24,6 +24,7 @@ TEST(Fields, AreThoseOfAFormOrOfJson) {
             json({{"q", "a b&é"}, {"target", "fr"}, {"q2", ""}}));
   EXPECT_EQ(fields_of(request("application/json; charset=utf-8", R"({"q":["a","b"]})")), json({{"q", {"a", "b"}}}));
   EXPECT_EQ(fields_of(request("", R"({"q":1})")), json({{"q", 1}}));
+  EXPECT_EQ(fields_of(request("", "\r\n {\"q\":1}\n")), json({{"q", 1}})) << "blanks before it are part of JSON";
   EXPECT_EQ(fields_of(request("", "")), json::object());
   EXPECT_EQ(fields_of(request("", R"({"q":1,"source":null})")), json({{"q", 1}}));
 }
