@@ -1,11 +1,11 @@
 #include "align/align_text.h"
 #include "base/error.h"
 #include "base/line_writer.h"
+#include "base/writable.h"
 #include "cli/align_options.h"
 #include "cli/commands.h"
 #include "engine/output_file.h"
 #include "io/shortlist.h"
-#include "train/destination.h"
 
 namespace dragoman {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/file_kind.h"
-#include "train/destination.h"
+#include "base/writable.h"
 
 namespace dragoman {
 

@@ -16,18 +16,13 @@
 #include "base/error.h"
 #include "base/file_calls.h"
 #include "base/grouped.h"
-#include "base/symbolic_links.h"
 #include "base/temporary_file.h"
+#include "base/writable.h"
 
 namespace dragoman {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string folder_of(const std::string& file) {
-  const std::string parent = fs::path(behind_link(file)).parent_path().string();
-  return parent.empty() ? "." : parent;
-}
 
 std::string process_in(int file) {
   char text[32] = {};
@@ -63,21 +58,12 @@ bool is_at(const std::string& path, int file) {
 
 }  // namespace
 
-void require_writable(std::string_view option, const std::string& file) {
-  const std::string folder = folder_of(file);
-  if (!fs::is_directory(folder))
-    throw Error(fmt::format("--{} {}: there is no folder {}", option, file, folder),
-                fmt::format("mkdir -p {}", folder));
-  require(!fs::is_directory(file), "--{} {} is a folder, expected the name of a file", option, file);
-  require(access(folder.c_str(), W_OK) == 0, "--{} {}: the folder {} cannot be written to", option, file, folder);
-}
-
 void require_space(const std::string& model, CheckpointSize size, int64_t available) {
   require_file_size(model, size.larger());
   const int64_t needed = space_to_save(model, size);
   if (needed <= available) return;
   throw Error(fmt::format("--model {}: a checkpoint needs {} MiB more on the disk of {}, which has {} MiB free", model,
-                          mebibytes(needed), folder_of(model), available >> 20),
+                          mebibytes(needed), folder_of_written(model), available >> 20),
               "free some space (df -h), or give --model on another disk");
 }
 
@@ -91,10 +77,10 @@ void require_space_beside(const std::string& model, CheckpointSize size, const s
   for (const std::string& file : replaced) freed += size_of(file);
   if (size.model <= available && size.model + to_save <= available + freed) return;
   fail("it needs {} MiB, and the next save {} MiB, but the disk of {} has {} MiB free", mebibytes(size.model),
-       mebibytes(to_save), folder_of(model), available >> 20);
+       mebibytes(to_save), folder_of_written(model), available >> 20);
 }
 
-int64_t free_space(const std::string& file) { return free_space_in(folder_of(file)); }
+int64_t free_space(const std::string& file) { return free_space_in(folder_of_written(file)); }
 
 ModelLock::ModelLock(const std::string& model) : path_(lock_path(model)) {
   require_writable("model", model);

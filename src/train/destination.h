@@ -1,17 +1,13 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "train/checkpoint.h"
 
 namespace dragoman {
 
-/// Checks before training that files can be written, rather than failing at the first checkpoint.
-
-/// Error unless the folder of the file exists and is writable; `option` is the option that names the file.
-void require_writable(std::string_view option, const std::string& file);
+/// Checks before training that there is room for files, rather than failing at the first checkpoint.
 
 /// The bytes that saving needs in addition to the files of the model that exist, also to replace those that it writes.
 int64_t space_to_save(const std::string& model, CheckpointSize size);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/scratch_folder.h"
+#include "base/writable.h"
 #include "comm/communicator.h"
 #include "dragoman/run_control.h"
 #include "train/checkpoint.h"

@@ -6,10 +6,10 @@
 #include "backend/backend.h"
 #include "backend/registry.h"
 #include "base/log.h"
+#include "base/writable.h"
 #include "model/model.h"
 #include "optim/frozen.h"
 #include "train/checkpoint.h"
-#include "train/destination.h"
 #include "train/pretrained.h"
 #include "train/valid_script.h"
 

@@ -307,14 +307,6 @@ TEST(RequireSpace, KnowsTheLimitOnFileSizes) {
                         files / "m"));
 }
 
-TEST(RequireWritable, NeedsAFolderToWriteTo) {
-  const TemporaryFolder files;
-  EXPECT_THAT(message_of([&] { require_writable("model", files / "nowhere/m"); }),
-              AllOf(HasSubstr("there is no folder"), HasSubstr("hint: mkdir -p")));
-  EXPECT_THAT(message_of([&] { require_writable("model", files / "."); }), HasSubstr("is a folder"));
-  EXPECT_NO_THROW(require_writable("model", files / "m"));
-}
-
 TEST(NeverEnding, RunsAreWarnedOf) {
   ToyRun run;
   const auto begin = [&] { const Trainer trainer(run.setup, backend("cpu")); };

@@ -1,0 +1,14 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+/// The folder in which a writer of the file makes it: that of what it leads to, if it is a symbolic link.
+std::string folder_of_written(const std::string& file);
+
+/// Error unless the folder of the file exists and is writable; `option` is the option that names the file. For checks
+/// before work whose result would be lost.
+void require_writable(std::string_view option, const std::string& file);
+
+}  // namespace dragoman
