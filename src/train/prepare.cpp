@@ -10,6 +10,7 @@
 #include "model/model.h"
 #include "optim/frozen.h"
 #include "train/checkpoint.h"
+#include "train/destination.h"
 #include "train/pretrained.h"
 #include "train/valid_script.h"
 
@@ -30,7 +31,7 @@ void require_state(const TrainingSetup& setup, const Vocabularies& vocabularies,
 
 void require_files(const TrainingSetup& setup) {
   const TrainingOptions& o = setup.training;
-  require_writable("model", o.model);
+  require_writable_model(o.model);
   for (const std::string& path : setup.data.vocabs)
     if (!fs::exists(path)) require_writable("vocabs", path);
   for (const std::string& path : files_of(training_texts(setup.data)))

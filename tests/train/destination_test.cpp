@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <filesystem>
+#include <map>
 
 #include "base/file_calls.h"
 #include "tests/temporary_folder.h"
@@ -305,6 +307,67 @@ TEST(RequireSpace, KnowsTheLimitOnFileSizes) {
             fmt::format("--model {}: its largest file, of 3072 KiB, exceeds the limit on file sizes, 2048 KiB\n"
                         "hint: raise it: ulimit -f shows it",
                         files / "m"));
+}
+
+/// While this lives, the disk of each of these folders has so many MiB free; others have plenty.
+class FreeSpaces {
+ public:
+  explicit FreeSpaces(std::map<std::string, int64_t> mebibytes) {
+    of_folders = std::move(mebibytes);
+    file_calls().statvfs = [](const char* folder, struct statvfs* disk) {
+      const auto found = of_folders.find(folder);
+      *disk = {};
+      disk->f_frsize = 1 << 20;
+      disk->f_bavail = fsblkcnt_t(found == of_folders.end() ? 1 << 20 : found->second);
+      return 0;
+    };
+  }
+  ~FreeSpaces() { file_calls() = before_; }
+
+ private:
+  static inline std::map<std::string, int64_t> of_folders;
+  const FileCalls before_ = file_calls();
+};
+
+// The state and all checkpoints but the model are written beside the link.
+TEST(RequireSpace, IsThatBesideALinkToTheModel) {
+  ToyRun run;
+  fs::create_directory(run.files / "small");
+  fs::create_symlink(run.setup.training.model, run.files / "small/model.safetensors");
+  run.setup.training.model = run.files / "small/model.safetensors";
+  {
+    const FreeSpaces full({{run.files / "small", 0}});
+    EXPECT_THAT(message_of([&] { run.train_until(1); }),
+                AllOf(HasSubstr("a checkpoint needs 1 MiB more on the disk of " + run.files / "small"),
+                      HasSubstr("which has 0 MiB free")));
+  }
+  EXPECT_EQ(run.train_until(1).updates, 1);
+}
+
+TEST(RequireSpace, IsThatOfEachDisk) {
+  struct stat here, there;
+  const bool known = stat(fs::temp_directory_path().c_str(), &here) == 0 && stat("/dev/shm", &there) == 0;
+  if (!known || here.st_dev == there.st_dev) GTEST_SKIP() << "/dev/shm is no second disk";
+  const TemporaryFolder files, behind("/dev/shm");
+  const std::string model = files / "m.safetensors";
+  fs::create_symlink(behind / "m.safetensors", model);
+  const CheckpointSize size{.model = 10 << 20, .state = 30 << 20};
+  const auto complaint = [&](int64_t beside, int64_t of_model) {
+    const FreeSpaces disks({{fs::path(model).parent_path(), beside}, {fs::path(behind / "m").parent_path(), of_model}});
+    return message_of([&] { require_space(model, size, free_space(model)); });
+  };
+  EXPECT_EQ(complaint(60, 20), "");
+  EXPECT_THAT(complaint(59, 20), HasSubstr("needs 60 MiB more on the disk of " +
+                                           fs::path(model).parent_path().string() + ", which has 59 MiB"));
+  EXPECT_THAT(complaint(60, 19), HasSubstr("needs 20 MiB more on the disk of /dev/shm/"));
+}
+
+TEST(RequireWritableModel, NeedsAFolderForTheStateToo) {
+  const TemporaryFolder files;
+  EXPECT_EQ(message_of([&] { require_writable_model(files / "m"); }), "");
+  fs::create_symlink("nowhere/state", files / "m.state");
+  EXPECT_THAT(message_of([&] { require_writable_model(files / "m"); }),
+              HasSubstr("nowhere, which the training state is written to, cannot be written to"));
 }
 
 TEST(NeverEnding, RunsAreWarnedOf) {
