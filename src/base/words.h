@@ -5,6 +5,9 @@
 
 namespace dragoman {
 
+/// 0 to 9.
+constexpr bool is_digit(char32_t character) { return character >= '0' && character <= '9'; }
+
 /// A to Z in lower case; all other bytes stay as they are.
 char lower_ascii(char letter);
 std::string lower_ascii(std::string_view text);

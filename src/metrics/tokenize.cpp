@@ -8,13 +8,13 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "base/words.h"
 #include "metrics/text.h"
 #include "vocab/container.h"
 
 namespace dragoman {
 namespace {
 
-bool is_digit(char32_t c) { return c >= '0' && c <= '9'; }
 bool is_period_or_comma(char32_t c) { return c == '.' || c == ','; }
 
 // ASCII punctuation except the apostrophe, the period, the comma and the hyphen.

@@ -6,6 +6,7 @@
 
 #include "backend/registry.h"
 #include "base/error.h"
+#include "base/words.h"
 
 namespace dragoman {
 
@@ -16,8 +17,7 @@ std::string backend_name(const std::string& device, bool fast_math) {
     throw Error("--fast-math is for GPUs, and --devices is cpu", "leave one of them out, or give --devices 0");
   if (device == "cpu") return device;
   const std::string number = device.starts_with("cuda:") ? device.substr(5) : device;
-  const bool digits =
-      !number.empty() && number.size() < 4 && std::ranges::all_of(number, [](char c) { return '0' <= c && c <= '9'; });
+  const bool digits = !number.empty() && number.size() < 4 && std::ranges::all_of(number, is_digit);
   if (!digits)
     throw Error(fmt::format("--devices is '{}', expected cpu or the number of a GPU, such as 0", device),
                 "dragoman inspect --devices lists the devices");

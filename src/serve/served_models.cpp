@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/new_thread.h"
+#include "base/words.h"
 #include "serve/translation_worker.h"
 
 namespace dragoman {
@@ -16,7 +17,7 @@ namespace {
 
 bool is_language(std::string_view word) {
   const auto may_be = [](char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; };
-  const auto follows = [&](char c) { return may_be(c) || c == '-' || c == '_' || (c >= '0' && c <= '9'); };
+  const auto follows = [&](char c) { return may_be(c) || c == '-' || c == '_' || is_digit(c); };
   return word.size() >= 2 && word.size() <= 20 && may_be(word[0]) && std::ranges::all_of(word, follows);
 }
 

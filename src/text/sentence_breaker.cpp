@@ -27,7 +27,6 @@ icu::Locale locale_of(std::string_view language) {
 }
 
 bool is_letter(int32_t character) { return character >= 0 && u_isalpha(character); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool opens_word(int32_t character) {
   if (character == '"' || character == '\'') return true;
@@ -64,7 +63,7 @@ bool is_ordinal(std::string_view word) { return word.size() <= 2 && std::ranges:
 // Whether the full stop after the word belongs to it.
 bool is_abbreviation(std::string_view word, int32_t next, const Abbreviations& known) {
   if (word.empty()) return false;
-  const bool number_follows = next >= '0' && next <= '9';
+  const bool number_follows = is_digit(char32_t(next));
   return is_initials(word) || has_word(known.words, word) || (number_follows && has_word(known.before_numbers, word)) ||
          (known.ordinals && is_letter(next) && is_ordinal(word));
 }

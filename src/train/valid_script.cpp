@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/words.h"
 
 namespace dragoman {
 namespace {
@@ -40,8 +41,6 @@ std::string quoted(const std::string& word) {
   for (char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
   return text + "'";
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool in_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 

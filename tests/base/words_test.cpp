@@ -8,6 +8,12 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+TEST(IsDigit, IsForThoseOfAscii) {
+  for (const char c : {'0', '5', '9'}) EXPECT_TRUE(is_digit(c)) << c;
+  for (const char c : {'/', ':', 'a', '\0', '\xb3'}) EXPECT_FALSE(is_digit(c)) << c;
+  EXPECT_FALSE(is_digit(U'٣'));
+}
+
 TEST(LowerAscii, LeavesOtherLettersAlone) { EXPECT_EQ(lower_ascii("AZaz[@ÄÉ"), "azaz[@ÄÉ"); }
 
 TEST(Trimmed, RemovesBlanksAtBothEnds) {
