@@ -6,19 +6,15 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/words.h"
 #include "text/abbreviations.h"
 #include "text/characters.h"
+#include "text/icu_status.h"
 
 namespace dragoman {
 namespace {
 
 constexpr size_t longest_abbreviation = 32;  // bytes; a longer word is not an abbreviation
-
-void check(UErrorCode status) {
-  require(U_SUCCESS(status), "ICU cannot split text into sentences: {}", u_errorName(status));
-}
 
 icu::Locale locale_of(std::string_view language) {
   UErrorCode status = U_ZERO_ERROR;
@@ -110,7 +106,7 @@ const icu::BreakIterator& rules_of(std::string_view language) {
   if (kept && kept_language == language) return *kept;
   UErrorCode status = U_ZERO_ERROR;
   kept.reset(icu::BreakIterator::createSentenceInstance(locale_of(language), status));
-  check(status);
+  require_icu(status, "split text into sentences");
   kept_language = language;
   return *kept;
 }
@@ -132,7 +128,7 @@ std::vector<ByteRange> SentenceBreaker::sentences(std::string_view text) {
   UErrorCode status = U_ZERO_ERROR;
   icu::LocalUTextPointer utf8(utext_openUTF8(nullptr, text.data(), int64_t(text.size()), &status));
   if (U_SUCCESS(status)) rules_->breaks->setText(utf8.getAlias(), status);
-  check(status);
+  require_icu(status, "split text into sentences");
   std::vector<ByteRange> sentences;
   size_t begin = 0;
   for (int32_t end = rules_->breaks->next(); end != icu::BreakIterator::DONE; end = rules_->breaks->next()) {

@@ -7,15 +7,11 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/error.h"
 #include "text/characters.h"
+#include "text/icu_status.h"
 
 namespace dragoman {
 namespace {
-
-void check(UErrorCode status) {
-  require(U_SUCCESS(status), "ICU cannot split text into words: {}", u_errorName(status));
-}
 
 struct Words {
   size_t begin, end;
@@ -43,10 +39,10 @@ std::vector<ByteRange> words_of(std::string_view text) {
   UErrorCode status = U_ZERO_ERROR;
   const std::unique_ptr<icu::BreakIterator> breaks(
       icu::BreakIterator::createWordInstance(icu::Locale::getRoot(), status));
-  check(status);
+  require_icu(status, "split text into words");
   icu::LocalUTextPointer utf8(utext_openUTF8(nullptr, text.data(), int64_t(text.size()), &status));
   if (U_SUCCESS(status)) breaks->setText(utf8.getAlias(), status);
-  check(status);
+  require_icu(status, "split text into words");
   std::vector<ByteRange> words;
   size_t begin = 0;
   for (int32_t end = breaks->next(); end != icu::BreakIterator::DONE; end = breaks->next()) {
