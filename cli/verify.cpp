@@ -54,12 +54,6 @@ Sources sources_of(const std::string& path) {
   return sources;
 }
 
-void write_lines(const std::string& path, const std::vector<std::string>& lines) {
-  LineWriter out(path);
-  for (const std::string& line : lines) out.write(line);
-  out.close();
-}
-
 std::string quoted(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);

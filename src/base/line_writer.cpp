@@ -76,6 +76,12 @@ bool is_mounted(const std::string& path) {
 
 }  // namespace
 
+void write_lines(const std::string& path, const std::vector<std::string>& lines) {
+  LineWriter file(path);
+  for (const std::string& line : lines) file.write(line);
+  file.close();
+}
+
 bool is_written_in_place(const std::string& path) {
   std::error_code missing;
   if (path == "-" || leads_into_proc(path)) return true;

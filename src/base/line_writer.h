@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/compression.h"
 #include "base/file.h"
@@ -34,6 +35,9 @@ class LineWriter {
   std::unique_ptr<Compressor> compressor_;
   std::string buffer_;
 };
+
+/// A file of these lines.
+void write_lines(const std::string& path, const std::vector<std::string>& lines);
 
 /// Whether write_lines_atomically() writes into the file as it comes, as nothing can replace it: stdout ("-"), pipes,
 /// devices, open files by their names in /dev and /proc, a file that is mounted, and one that the user may write to in

@@ -33,12 +33,6 @@ std::string_view bytes_of(const std::vector<int32_t>& ids) {
   return {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(int32_t)};
 }
 
-void write_lines(const std::string& path, const std::vector<std::string>& lines) {
-  LineWriter file(path);
-  for (const std::string& line : lines) file.write(line);
-  file.close();
-}
-
 // The consecutive elements that this rank processes.
 template <class T>
 std::span<const T> share_of(const std::vector<T>& all, const Communicator& ranks) {
