@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "base/error.h"
 #include "base/grouped.h"
@@ -13,6 +13,7 @@
 #include "base/line_writer.h"
 #include "base/log.h"
 #include "base/scratch_folder.h"
+#include "base/shell.h"
 #include "cli/verify_program.h"
 #include "dragoman/scorer.h"
 #include "dragoman/text_translator.h"
@@ -54,24 +55,15 @@ Sources sources_of(const std::string& path) {
   return sources;
 }
 
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 std::string output_of(const std::vector<std::string>& words) {
   std::string command;
-  for (const std::string& word : words) command += quoted(word) + " ";
-  FILE* pipe = popen(command.c_str(), "r");
-  require(pipe != nullptr, "--verify: python3 cannot be run");
-  std::string output;
-  char buffer[4096];
-  for (size_t got = 0; (got = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) output.append(buffer, got);
-  if (pclose(pipe) != 0)
+  for (const std::string& word : words) command += quoted_for_shell(word) + " ";
+  ShellOutput output = run_in_shell(command);
+  require(output.status != -1, "--verify: python3 cannot be run");
+  if (output.status != 0)
     throw Error("--verify: the other program failed, with the messages above",
                 "is it installed for python3? pip install pymarian, transformers or ctranslate2, and sentencepiece");
-  return output;
+  return std::move(output.text);
 }
 
 std::vector<Verdict> verdicts_of(const std::string& output, size_t lines) {

@@ -1,12 +1,9 @@
 #include "train/valid_script.h"
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <sstream>
@@ -14,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/shell.h"
 #include "base/words.h"
 
 namespace dragoman {
@@ -35,65 +33,7 @@ bool on_the_path(const std::string& program) {
   return false;
 }
 
-// Quotes any word for the shell.
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
 bool in_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-
-struct Output {
-  int status;  // from waitpid(); -1: not started
-  std::string text;
-};
-
-// Starts a shell in a session of its own, which writes to `output`: a terminal's Ctrl-C does not end it, and reading
-// from the terminal fails instead of stopping it. The number of its process group; -1: not started.
-pid_t start(const std::string& command, int output) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-  const char* const arguments[] = {"sh", "-c", command.c_str(), nullptr};
-  pid_t shell = -1;
-  if (posix_spawn(&shell, "/bin/sh", &files, &attributes, const_cast<char* const*>(arguments), environ) != 0)
-    shell = -1;
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  return shell;
-}
-
-std::string read_all(int file) {
-  std::string text;
-  char part[4096];
-  for (ssize_t n; (n = read(file, part, sizeof part)) != 0;) {
-    if (n > 0)
-      text.append(part, size_t(n));
-    else if (errno != EINTR)
-      break;
-  }
-  return text;
-}
-
-Output run(const std::string& command, std::atomic<int>& group) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return {-1, ""};
-  const pid_t shell = start(command, ends[1]);
-  close(ends[1]);
-  if (shell > 0) group = shell;
-  Output output = {-1, shell > 0 ? read_all(ends[0]) : ""};
-  close(ends[0]);
-  if (shell < 0) return output;
-  siginfo_t ended;
-  while (waitid(P_PID, id_t(shell), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) continue;
-  group = 0;  // before its number may be that of another process
-  waitpid(shell, &output.status, 0);
-  return output;
-}
 
 std::string first_line(const std::string& text) {
   constexpr const char* blanks = " \t\r\n";
@@ -103,7 +43,7 @@ std::string first_line(const std::string& text) {
   return line.erase(line.find_last_not_of(blanks) + 1);
 }
 
-std::string failure_of(const Output& output) {
+std::string failure_of(const ShellOutput& output) {
   if (output.status == -1) return "cannot be started";
   if (WIFSIGNALED(output.status)) return fmt::format("was killed by signal {}", WTERMSIG(output.status));
   if (WEXITSTATUS(output.status) != 0) return fmt::format("failed with exit code {}", WEXITSTATUS(output.status));
@@ -127,8 +67,8 @@ void require_program(const ValidScript& script) {
 
 std::optional<double> judge(const ValidScript& script, const std::string& translations, std::atomic<int>& group) {
   std::string command = script.command;
-  for (const std::string& argument : script.arguments) command += " " + quoted(argument);
-  const Output output = run(command + " " + quoted(translations) + " </dev/null", group);
+  for (const std::string& argument : script.arguments) command += " " + quoted_for_shell(argument);
+  const ShellOutput output = run_in_shell(command + " " + quoted_for_shell(translations) + " </dev/null", &group);
   if (output.status == 0)
     if (const auto figure = first_number(output.text)) return figure;
   log_warning("--valid-script-path {}: the script {}; training continues without its value", script.command,

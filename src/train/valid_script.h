@@ -20,7 +20,7 @@ void require_program(const ValidScript& script);
 
 /// The value for a translation file. If the script fails or prints no number, warns and returns nullopt, since that
 /// should not end a run. The script is a process group of its own, so that a signal that asks the run to stop lets it
-/// finish; `group` is its number meanwhile.
+/// finish; `group` is its number meanwhile. What it leaves in the background is not waited for.
 std::optional<double> judge(const ValidScript& script, const std::string& translations, std::atomic<int>& group);
 
 /// The first number in a text that is not part of a word: 45.3 in "chrF2 = 45.3". None if it has a decimal comma.

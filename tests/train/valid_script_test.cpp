@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -120,6 +121,14 @@ TEST_F(Script, MustBeAProgram) {
   }
   const std::string plain = run.files.make("plain.sh", "echo 1\n");
   EXPECT_THAT(complaint(plain), AllOf(HasSubstr("the file is not executable"), HasSubstr("hint: chmod +x " + plain)));
+}
+
+// A TensorBoard, for example.
+TEST_F(Script, MayLeaveAProcessInTheBackground) {
+  const std::string pid = run.files / "pid";
+  const std::string script = write("leaves", "sleep 300 &\necho $! > " + pid + "\necho 12.5");
+  EXPECT_EQ(judged({script, {}}, "file"), 12.5);
+  EXPECT_EQ(std::system(("kill $(cat " + pid + ")").c_str()), 0) << "it was waited for";
 }
 
 // What the script prints is the number of its own calls, so each validation is better than the one before.
