@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <sstream>
 #include <string_view>
 
@@ -17,21 +16,19 @@
 namespace dragoman {
 namespace {
 
-// The program at the beginning of a command line: Marian's users write "bash validate.sh" as well as a path alone.
-std::string program_of(const std::string& command) {
+// The word at the beginning of a command line: Marian's users write "bash validate.sh" as well as a path alone.
+std::string first_word(const std::string& command) {
   std::istringstream words(command);
   std::string first;
   words >> first;
   return first;
 }
 
-bool on_the_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-  return false;
-}
+// "'my script'", "LANG=C", "~/score", "true;": not the name of a program as it is.
+bool is_for_the_shell(const std::string& word) { return word.find_first_of("'\"\\$`~=;&|<>(){}[]*?!#") != word.npos; }
+
+// Of this name: a program, a command of the shell itself or one of its words.
+bool knows_shell(const std::string& name) { return run_in_shell("command -v " + quoted_for_shell(name)).status == 0; }
 
 bool in_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
@@ -53,9 +50,10 @@ std::string failure_of(const ShellOutput& output) {
 }  // namespace
 
 void require_program(const ValidScript& script) {
-  const std::string program = program_of(script.command);
+  const std::string program = first_word(script.command);
+  if (is_for_the_shell(program)) return;
   const bool path = program.find('/') != std::string::npos;
-  if (path ? access(program.c_str(), X_OK) == 0 : on_the_path(program)) return;
+  if (path ? access(program.c_str(), X_OK) == 0 : knows_shell(program)) return;
   if (path && access(program.c_str(), F_OK) == 0)
     throw Error(fmt::format("--valid-script-path {}: the file is not executable", script.command),
                 fmt::format("chmod +x {0}, or give --valid-script-path \"bash {0}\"", program));

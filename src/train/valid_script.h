@@ -15,7 +15,8 @@ struct ValidScript {
   std::vector<std::string> arguments;
 };
 
-/// Error if there is no such program.
+/// Error if the command begins with the name of a program that is not there. What only the shell can tell, such as
+/// quotes and variables, is not checked.
 void require_program(const ValidScript& script);
 
 /// The value for a translation file. If the script fails or prints no number, warns and returns nullopt, since that

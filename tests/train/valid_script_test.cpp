@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/shell.h"
 #include "tests/train/toy_run.h"
 
 namespace dragoman {
@@ -121,6 +122,19 @@ TEST_F(Script, MustBeAProgram) {
   }
   const std::string plain = run.files.make("plain.sh", "echo 1\n");
   EXPECT_THAT(complaint(plain), AllOf(HasSubstr("the file is not executable"), HasSubstr("hint: chmod +x " + plain)));
+}
+
+// For the shell, "exec" is a command, "if" a word and an unknown variable nothing.
+TEST_F(Script, MayBeWhateverTheShellTakes) {
+  const std::string script = write("my script", "wc -l < \"$1\""), quoted = quoted_for_shell(script);
+  const std::string file = run.files.make("translations", "one\ntwo\n");
+  for (const std::string& command :
+       {quoted, "\"" + script + "\"", "LC_ALL=C sh " + quoted, "exec " + quoted, "$NO_SUCH_VARIABLE " + quoted,
+        "true;sh " + quoted, "if false; then :; fi; " + quoted}) {
+    EXPECT_EQ(message_of([&] { require_program({command, {}}); }), "");
+    EXPECT_EQ(judged({command, {}}, file), 2) << command;
+  }
+  EXPECT_EQ(message_of([] { require_program({"~/score.sh", {}}); }), "") << "only the shell knows the folder";
 }
 
 // A TensorBoard, for example.
