@@ -79,7 +79,8 @@ bool KeptCheckpoints::keep_last(const Save& save) {
   if (options_.keep_last == 0) return false;
   const std::string failure = failure_of([&] {
     together(ranks_, [&] {
-      leads() ? save_numbered(options_.model, progress_.updates, options_.keep_last, save) : save(options_.model);
+      leads() ? save_numbered(options_.model, progress_.updates, options_.keep_last, save, numbered_before_)
+              : save(options_.model);
     });
   });
   last_ = progress_.updates;
@@ -195,10 +196,12 @@ int64_t most_kept(const TrainingOptions& o) {
   return o.keep_last + best_models + (o.keep_best > 1 ? o.keep_best : 0);
 }
 
-void save_numbered(const std::string& model_path, int64_t update, int64_t keep, const KeptCheckpoints::Save& save) {
+void save_numbered(const std::string& model_path, int64_t update, int64_t keep, const KeptCheckpoints::Save& save,
+                   const std::set<int64_t>& of_others) {
   save(numbered_path(model_path, update));
   auto numbered = files_of_updates(model_path);
   numbered.erase(numbered.upper_bound(update), numbered.end());  // later ones belong to another run
+  std::erase_if(numbered, [&](const auto& file) { return file.first != update && of_others.contains(file.first); });
   while (std::ssize(numbered) > keep) {
     remove_checkpoint(numbered.begin()->second);
     numbered.erase(numbered.begin());

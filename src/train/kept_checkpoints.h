@@ -12,10 +12,11 @@
 namespace dragoman {
 
 /// The checkpoints that a run keeps beside its model: the last ones (--keep-last), the best one by each metric and the
-/// N best by the first (--keep-best). Decides which are written and which removed. It removes only files that the run
-/// has written, and only when those that replace them are there. A file that cannot be written is reported; training
-/// continues. All ranks make the same calls; rank 0 decides, and reads and writes the files. What is in the files by
-/// --keep-best is in Progress::kept, and so in the state; of numbered checkpoints the state has nothing.
+/// N best by the first (--keep-best). Decides which are written and which removed. It removes only files of the run,
+/// and only when those that replace them are there. A file that cannot be written is reported; training continues. All
+/// ranks make the same calls; rank 0 decides, and reads and writes the files. What is in the files by --keep-best is in
+/// Progress::kept, and so in the state; of numbered checkpoints the state has nothing. So a run that begins leaves
+/// those alone that are there, but one that resumes takes all up to its update for its own.
 class KeptCheckpoints {
  public:
   using Save = std::function<void(const std::string& path)>;  // writes the model as it is now; all ranks call it
@@ -24,7 +25,7 @@ class KeptCheckpoints {
   KeptCheckpoints(const TrainingOptions& options, CheckpointSize size, Communicator& ranks, Progress& progress,
                   RunLog& log, Unwritten& unwritten);
 
-  /// For a run that begins: notes the numbered checkpoints of an earlier one that it replaces.
+  /// For a run that begins: notes the numbered checkpoints that are there, which are not its own.
   void begin();
   /// For a run that resumes: forgets the files by --keep-best that the user has removed.
   void resume();
@@ -60,15 +61,16 @@ class KeptCheckpoints {
   RunLog& log_;
   Unwritten& unwritten_;
   int64_t last_ = -1;                  // the update of the last numbered checkpoint of this process
-  std::set<int64_t> numbered_before_;  // updates of numbered checkpoints of an earlier run that --no-reload replaces
+  std::set<int64_t> numbered_before_;  // updates of numbered checkpoints that were there when the run began
   std::optional<double> unkept_;       // the best value whose checkpoint --keep-best N could not write
 };
 
 /// How many files it may keep at a time.
 int64_t most_kept(const TrainingOptions& options);
 
-/// Writes "model.update8000.safetensors" and removes all but the last `keep` numbered checkpoints. Checkpoints of later
-/// updates belong to another run: they are neither removed nor counted.
-void save_numbered(const std::string& model_path, int64_t update, int64_t keep, const KeptCheckpoints::Save& save);
+/// Writes "model.update8000.safetensors" and removes all but the last `keep` numbered checkpoints. Checkpoints of other
+/// runs, of the updates `of_others` and of later ones, are neither removed nor counted.
+void save_numbered(const std::string& model_path, int64_t update, int64_t keep, const KeptCheckpoints::Save& save,
+                   const std::set<int64_t>& of_others = {});
 
 }  // namespace dragoman

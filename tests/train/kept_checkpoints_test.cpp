@@ -66,6 +66,36 @@ TEST(KeptCheckpoints, LeaveTheFilesOfOtherRunsAndWarnOfThem) {
   EXPECT_THAT(run.lines.text(), HasSubstr("m.update7 is not among the last 1 checkpoints of this run"));
 }
 
+// A run with --no-reload: 1 and 3 are of the run before, and 3 is overwritten.
+TEST(KeptCheckpoints, LeaveNumberedOnesThatWereThereBefore) {
+  Keeping run({.keep_last = 1});
+  run.folder.make("m.update1", "of another run");
+  run.folder.make("m.update3", "of another run");
+  run.kept.begin();
+  run.progress.updates = 2;
+  EXPECT_TRUE(run.kept.keep_last(run.save));
+  EXPECT_THAT(run.updates_of_files(""), ElementsAre(1, 2, 3));
+  run.progress.updates = 3;
+  EXPECT_TRUE(run.kept.keep_last(run.save));
+  EXPECT_THAT(run.updates_of_files(""), ElementsAre(1, 3));
+  EXPECT_EQ(run.folder.content_of("m.update1"), "of another run");
+  EXPECT_EQ(run.folder.content_of("m.update3"), "3");
+  run.kept.warn_of_others();
+  EXPECT_THAT(run.lines.text(), HasSubstr("m.update1 is not among the last 1 checkpoints of this run"));
+  run.progress.updates = 4;
+  EXPECT_TRUE(run.kept.keep_last(run.save));
+  EXPECT_THAT(run.updates_of_files(""), ElementsAre(1, 4)) << "3 is its own now";
+}
+
+TEST(KeptCheckpoints, ReplaceNumberedOnesOfTheRunThatIsResumed) {
+  Keeping run({.keep_last = 1});
+  run.folder.make("m.update1", "of the run");
+  run.kept.resume();
+  run.progress.updates = 2;
+  EXPECT_TRUE(run.kept.keep_last(run.save));
+  EXPECT_THAT(run.updates_of_files(""), ElementsAre(2));
+}
+
 TEST(KeptCheckpoints, AreForgottenOnceTheirFilesAreGone) {
   Keeping run({.keep_best = 2});
   run.validate(1, 5);
