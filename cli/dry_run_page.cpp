@@ -30,11 +30,10 @@ void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
   page.fact("a checkpoint on disk",
             fmt::format("{} for the model, {} for the state; {} are free", in_mebibytes(run.checkpoint.model),
                         in_mebibytes(run.checkpoint.state), in_mebibytes(run.free_disk)));
-  for (const std::string& path : run.missing_vocabularies)
+  for (const auto& [path, model] : run.missing_vocabularies)
     page.fact("vocabulary",
-              path + (o.pretrained_model.empty()
-                          ? " is missing and would be created; this report uses a temporary one"
-                          : " is missing and would be written from the vocabulary of " + o.pretrained_model));
+              path + (model.empty() ? " is missing and would be created; this report uses a temporary one"
+                                    : " is missing and would be written from the vocabulary of " + model));
   if (run.resumes) page.fact("resumes", fmt::format("from the training state of {}", o.model));
 }
 

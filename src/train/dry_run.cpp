@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "backend/backend.h"
 #include "backend/registry.h"
@@ -35,22 +36,28 @@ void require_logs(const TrainingOptions& o) {
     if (!path.empty()) require_writable(option, path);
 }
 
+void tell(const std::vector<MissingVocabulary>& missing) {
+  std::map<std::string, std::vector<std::string>> paths_by_model;
+  for (const auto& [path, model] : missing) paths_by_model[model].push_back(path);
+  for (const auto& [model, paths] : paths_by_model)
+    if (model.empty())
+      log_info("{} would be created: a temporary vocabulary was learned for this report", fmt::join(paths, " and "));
+    else
+      log_info("{} would be written from the vocabulary of {}", fmt::join(paths, " and "), model);
+}
+
 // Vocabularies that a run would create are made in a temporary folder.
-Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missing) {
+Vocabularies open_or_learn(TrainingSetup setup, const std::vector<MissingVocabulary>& missing) {
+  if (missing.empty()) return open_vocabularies(setup);
+  tell(missing);
   const ScratchFolder folder;
   auto& vocabs = setup.data.vocabs;
   const bool joint = vocabs[0] == vocabs[1];
   for (size_t side : {0, 1}) {
     if (fs::exists(vocabs[side])) continue;
-    if (side == 0 || !joint) missing.push_back(vocabs[side]);
-    vocabs[side] = folder.file(joint ? "joint" : side == 0 ? "source" : "target");
+    const std::string name = joint ? "joint" : side == 0 ? "source" : "target";
+    vocabs[side] = folder.file(name + fs::path(vocabs[side]).extension().string());  // which tells its format
   }
-  if (missing.empty()) return open_vocabularies(setup);
-  const std::string& pretrained = setup.training.pretrained_model;
-  if (pretrained.empty())
-    log_info("{} would be created: a temporary vocabulary was learned for this report", fmt::join(missing, " and "));
-  else
-    log_info("{} would be written from the vocabulary of {}", fmt::join(missing, " and "), pretrained);
   const LogSink warnings = [log = bound_log()](LogLevel level, std::string_view message) {
     if (log && level == LogLevel::warning) (*log)(level, message);
   };
@@ -118,6 +125,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
   require_files(setup);
   require_logs(setup.training);
   DryRun run;
+  run.missing_vocabularies = missing_vocabularies(setup);
   const Vocabularies vocabularies = open_or_learn(setup, run.missing_vocabularies);
   run.resumes = prepare(setup, backend, vocabularies, ranks);
   RunControl no_requests;

@@ -5,12 +5,13 @@
 #include "data/survey.h"
 #include "train/checkpoint.h"
 #include "train/memory.h"
+#include "train/vocabularies.h"
 
 namespace dragoman {
 
 /// What a run would do, determined without writing anything except temporary files.
 struct DryRun {
-  std::vector<std::string> missing_vocabularies;  // made for this report only
+  std::vector<MissingVocabulary> missing_vocabularies;  // made for this report only
   CorpusSurvey corpus;
   bool resumes = false;  // from an existing state
   int64_t parameters = 0;

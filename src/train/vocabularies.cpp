@@ -30,6 +30,14 @@ struct Side {
   Vocabulary Vocabularies::*in_model;
 };
 
+std::vector<Side> sides_of(const TrainingSetup& setup) {
+  const auto& vocabs = setup.data.vocabs;
+  const auto sizes = setup.data.dim_vocabs.empty() ? std::vector{usual_dim_vocab} : setup.data.dim_vocabs;
+  if (vocabs[0] == vocabs[1]) return {{vocabs[0], {0, 1}, sizes[0], &Vocabularies::source}};
+  return {{vocabs[0], {0}, sizes.front(), &Vocabularies::source},
+          {vocabs[1], {1}, sizes.back(), &Vocabularies::target}};
+}
+
 Error no_such_start(const TrainingSetup& setup) {
   return Error(fmt::format("--decoder-start {} is a piece that {} does not have", name_of(setup.model.decoder_start),
                            setup.data.vocabs[1]),
@@ -46,23 +54,31 @@ void require_start_of_list(const TrainingSetup& setup) {
     throw no_such_start(setup);
 }
 
-void learn(const Side& side, const TrainingSetup& setup) {
-  require_start_of_list(setup);
-  VocabularyTraining training{.model = side.path, .size = side.size, .size_option = "--dim-vocabs"};
-  if (setup.data.dim_vocabs.empty() && is_piece_list(side.path)) training.size = std::numeric_limits<int>::max();
+std::vector<std::string> texts_of(const Side& side, const TrainingSetup& setup) {
+  std::vector<std::string> paths;
   const auto texts = training_texts(setup.data);
-  if (setup.data.tsv) {
-    for (const TextPair& text : texts) training.inputs.push_back(text.paths[0]);
-    for (const size_t s : side.sides) training.columns.push_back(texts[0].sides()[s]);
-  } else {
-    for (const size_t s : side.sides)
-      for (const TextPair& text : texts) training.inputs.push_back(text.paths[s]);
-  }
-  for (const std::string& path : training.inputs)
+  for (const size_t s : setup.data.tsv ? std::vector<size_t>{0} : side.sides)
+    for (const TextPair& text : texts) paths.push_back(text.paths[s]);
+  return paths;
+}
+
+// Without reading the text.
+void require_learnable(const Side& side, const TrainingSetup& setup) {
+  require_start_of_list(setup);
+  for (const std::string& path : texts_of(side, setup))
     if (is_pipe(path))
       throw Error(fmt::format("{} does not exist, and cannot be learned from {}, which is read only once", side.path,
                               path == "-" ? "stdin" : path),
                   "dragoman vocab train learns it from a file with some of the text");
+}
+
+void learn(const Side& side, const TrainingSetup& setup) {
+  require_learnable(side, setup);
+  VocabularyTraining training{.model = side.path, .size = side.size, .size_option = "--dim-vocabs"};
+  if (setup.data.dim_vocabs.empty() && is_piece_list(side.path)) training.size = std::numeric_limits<int>::max();
+  training.inputs = texts_of(side, setup);
+  if (setup.data.tsv)
+    for (const size_t s : side.sides) training.columns.push_back(training_texts(setup.data)[0].sides()[s]);
   training.type = setup.data.vocabulary_type;
   training.normalization = setup.data.normalization;
   training.protected_symbols = setup.data.protected_symbols;
@@ -131,20 +147,25 @@ Vocabulary open_or_make(const Side& side, const TrainingSetup& setup, MadeVocabu
 
 }  // namespace
 
+std::vector<MissingVocabulary> missing_vocabularies(const TrainingSetup& setup) {
+  std::vector<MissingVocabulary> missing;
+  for (const Side& side : sides_of(setup)) {
+    if (std::filesystem::exists(side.path)) continue;
+    missing.push_back({side.path, model_with(side, setup)});
+    if (missing.back().model.empty()) require_learnable(side, setup);
+  }
+  return missing;
+}
+
 MadeVocabularies::~MadeVocabularies() {
   std::error_code ignored;
   for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
 }
 
 Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* made) {
-  const auto& vocabs = setup.data.vocabs;
-  const auto sizes = setup.data.dim_vocabs.empty() ? std::vector{usual_dim_vocab} : setup.data.dim_vocabs;
-  if (vocabs[0] == vocabs[1]) {
-    const Vocabulary joint = open_or_make({vocabs[0], {0, 1}, sizes[0], &Vocabularies::source}, setup, made);
-    return {joint, joint};
-  }
-  return {open_or_make({vocabs[0], {0}, sizes.front(), &Vocabularies::source}, setup, made),
-          open_or_make({vocabs[1], {1}, sizes.back(), &Vocabularies::target}, setup, made)};
+  std::vector<Vocabulary> opened;
+  for (const Side& side : sides_of(setup)) opened.push_back(open_or_make(side, setup, made));
+  return {opened.front(), opened.back()};
 }
 
 Vocabularies open_vocabularies(const TrainingSetup& setup, Communicator& ranks, MadeVocabularies& made) {

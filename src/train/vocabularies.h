@@ -21,6 +21,14 @@ class MadeVocabularies {
   std::vector<std::string> paths_;
 };
 
+/// A file of --vocabs that does not exist, and the model from whose vocabulary open_vocabularies() would write it;
+/// empty: it would be learned from the training text.
+struct MissingVocabulary {
+  std::string path, model;
+};
+/// Error if one cannot be learned from text that is read only once, or has no piece that --decoder-start names.
+std::vector<MissingVocabulary> missing_vocabularies(const TrainingSetup& setup);
+
 /// Opens the vocabularies of --vocabs. Missing files are created first, from the vocabularies of the model that the run
 /// resumes or of --pretrained-model, with --protected-symbols added, else from the training text.
 Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* made = nullptr);

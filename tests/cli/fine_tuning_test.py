@@ -81,6 +81,16 @@ class FineTuning(InFolder):
         done = self.call(*train, "--dim-vocabs", "320")
         self.assertIn("a temporary vocabulary was learned for this report", done.stderr)
 
+    def test_a_dry_run_says_so_of_the_model_that_it_resumes(self):
+        train = [*TRAIN[:-1], *"-v gone gone --dim-vocabs 300 -m gone.safetensors --after 1u".split()]
+        done = self.call(*train)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (self.folder / "gone").unlink()
+        done = self.call(*train, "--dry-run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("gone is missing and would be written from the vocabulary of gone.safetensors", done.stdout)
+        self.assertNotIn("temporary", done.stdout + done.stderr)
+
     def test_what_a_vocabulary_is_made_of_is_said_once(self):
         done = self.call(*TRAIN[:-1], *"-v once once --dim-vocabs 300 -m once.safetensors --after 1u".split())
         self.assertEqual(done.returncode, 0, done.stderr)

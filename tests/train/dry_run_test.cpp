@@ -11,6 +11,7 @@ namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
+using testing::FieldsAre;
 using testing::HasSubstr;
 
 int64_t files_in(const ToyRun& run) { return std::distance(std::filesystem::directory_iterator(run.files / "."), {}); }
@@ -51,9 +52,37 @@ TEST(DryRun, LearnsAMissingVocabularyForItselfOnly) {
   run.setup.data.vocabs = {run.files / "new.spm", run.files / "new.spm"};
   run.setup.data.dim_vocabs = {300};
   const DryRun dry = dry_run(run.setup, backend("cpu"));
-  EXPECT_THAT(dry.missing_vocabularies, ElementsAre(run.files / "new.spm"));
+  EXPECT_THAT(dry.missing_vocabularies, ElementsAre(FieldsAre(run.files / "new.spm", "")));
   EXPECT_FALSE(std::filesystem::exists(run.files / "new.spm"));
   EXPECT_GT(dry.parameters, 300 * run.setup.model.dim);
+}
+
+// Not a SentencePiece model, which would need a larger text.
+TEST(DryRun, ListsTokensWhereTheVocabularyIsAList) {
+  for (const auto& names : {std::pair("new.yml", "new.yml"), {"new.txt", "new.json"}}) {
+    ToyRun run;
+    run.setup.data.vocabs = {run.files / names.first, run.files / names.second};
+    run.setup.data.dim_vocabs.clear();
+    EXPECT_THAT(message_of([&] { dry_run(run.setup, backend("cpu")); }),
+                HasSubstr("--decoder-start bos is a piece that " + run.setup.data.vocabs[1] + " does not have"));
+    run.setup.data.decoder_start_by_vocabulary = true;
+    const DryRun dry = dry_run(run.setup, backend("cpu"));
+    EXPECT_FALSE(std::filesystem::exists(run.files / names.first));
+    EXPECT_EQ(run.train_until(1).updates, 1);
+    EXPECT_EQ(dry.parameters, Trainer(run.setup, backend("cpu")).model().parameters().count());
+  }
+}
+
+TEST(DryRun, SaysFromWhichModelAVocabularyIsWritten) {
+  ToyRun run;
+  run.train_until(1);
+  const std::string vocabulary = run.setup.data.vocabs[0];
+  std::filesystem::remove(vocabulary);
+  run.log.clear();
+  const DryRun dry = dry_run(run.setup, backend("cpu"));
+  EXPECT_THAT(dry.missing_vocabularies, ElementsAre(FieldsAre(vocabulary, run.setup.training.model)));
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr(vocabulary + " would be written from the vocabulary of "),
+                                    testing::Not(HasSubstr("temporary"))));
 }
 
 TEST(DryRun, FindsWhatARunWouldFailOf) {
