@@ -26,20 +26,20 @@ struct RunStarted {
 
 /// Every --disp-freq: what training did since the last one.
 struct RunReport {
-  double cost = 0;             // label-smoothed cross-entropy (base e), mean over target tokens
-  double alignment_cost = -1;  // with --guided-alignment: of its links, mean over linked target tokens; else -1
-  double seconds = 0;
-  double words_per_second = 0;  // target tokens
+  double cost = 0;              // label-smoothed cross-entropy (base e), mean over target tokens
+  double alignment_cost = -1;   // with --guided-alignment: of its links, mean over linked target tokens; else -1
+  double seconds = 0;           // since the last report, without validations and saves
+  double words_per_second = 0;  // target tokens in these seconds
   double learning_rate = 0;
-  double gradient_norm = 0;  // of the last update, before clipping
-  double share = -1;         // fraction done until the nearest end, 0…1; -1: unknown
-  double remaining = -1;     // seconds; -1: unknown
+  double gradient_norm = 0;   // of the last update, before clipping
+  double fraction_done = -1;  // of the run, until the nearest end, 0…1; -1: unknown
+  double remaining = -1;      // seconds; -1: unknown
 };
 
 struct RunValidation {
   struct Figure {
     std::string metric;
-    double value = 0;
+    double value = 0;     // as in the log; docs/training.md defines each metric
     bool better = false;  // than all earlier ones
     bool any_best = false;
     double best = 0;      // the best value so far, if any

@@ -113,11 +113,11 @@ void ProgressBar::draw(const RunMoment& now, const RunReport& r) {
   if (!shown_ || r.words_per_second <= 0 || now.seconds - last_ < 0.2) return;
   last_ = now.seconds;
   std::string bar;
-  if (r.share >= 0) {
-    const int full = int(r.share * 20);
+  if (r.fraction_done >= 0) {
+    const int full = int(r.fraction_done * 20);
     bar = "[";
     for (int i = 0; i < 20; ++i) bar += i < full ? "#" : "·";
-    bar += fmt::format("] {:3.0f}%  ", r.share * 100);
+    bar += fmt::format("] {:3.0f}%  ", r.fraction_done * 100);
   }
   std::string line = fmt::format("{}update {}  loss {:.3f}  {} words/s", bar, grouped(now.updates), r.cost,
                                  grouped(int64_t(r.words_per_second)));

@@ -54,7 +54,7 @@ bool Stopping::reached(const Progress& p) const {
   });
 }
 
-double Stopping::share(const Progress& p) const {
+double Stopping::fraction_done(const Progress& p) const {
   double most = -1;
   for (Frequency end : after_)
     if (end.count > 0) most = std::max(most, std::min(1.0, way(end, p) / double(end.count)));

@@ -83,7 +83,7 @@ class Stopping {
       : after_(std::move(after)), corpus_pairs_(corpus_pairs), start_(at_start) {}
   bool reached(const Progress& progress) const;
   /// Progress towards the nearest limit, 0…1, or -1 if there is none.
-  double share(const Progress& progress) const;
+  double fraction_done(const Progress& progress) const;
   double epochs(const Progress& progress) const;
   /// Estimated seconds to the nearest limit at this process's speed, or -1 if unknown.
   double remaining(const Progress& progress) const;

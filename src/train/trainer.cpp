@@ -81,7 +81,7 @@ RunReport report_of(const Window& window, double rate, const Stopping& stopping,
           .words_per_second = window.words_per_second(),
           .learning_rate = rate,
           .gradient_norm = window.norm,
-          .share = stopping.share(progress),
+          .fraction_done = stopping.fraction_done(progress),
           .remaining = stopping.remaining(progress)};
 }
 

@@ -102,7 +102,7 @@ class Training(TrainCase):
         self.assertGreater(events[0].parameters, 16 * 500)  # the embeddings
         report = events[4]
         self.assertGreater(report.cost, 0)
-        self.assertEqual((report.share, report.alignment_cost), (1, None))
+        self.assertEqual((report.fraction_done, report.alignment_cost), (1, None))
         self.assertEqual([f.metric for f in events[5].figures], ["cross-entropy", "chrf"])
         self.assertEqual([(f.better, f.best, f.stalled) for f in events[5].figures], [(True, None, 0)] * 2)
         self.assertEqual((events[6].model, events[6].failure), (str(self.folder / "m1"), None))

@@ -95,7 +95,7 @@ TEST(Stopping, NeverComesOfZero) {
   for (auto unit : {Frequency::updates, Frequency::epochs, Frequency::target_tokens, Frequency::minutes}) {
     const Stopping stopping({{0, unit}}, 100, {});
     EXPECT_FALSE(stopping.reached({}));
-    EXPECT_EQ(stopping.share({}), -1);
+    EXPECT_EQ(stopping.fraction_done({}), -1);
     EXPECT_EQ(stopping.remaining({}), -1);
   }
 }
@@ -105,10 +105,10 @@ TEST(Stopping, ReportsTheShareThatIsDone) {
   p.updates = 30;
   p.position.epoch = 1;
   p.epoch_sentences = 50;
-  EXPECT_DOUBLE_EQ(Stopping({{100, Frequency::updates}}, 100, {}).share(p), 0.3);
-  EXPECT_DOUBLE_EQ(Stopping({{2, Frequency::epochs}}, 100, {}).share(p), 0.75);
-  EXPECT_DOUBLE_EQ(Stopping({{100, Frequency::updates}, {2, Frequency::epochs}}, 100, {}).share(p), 0.75);
-  EXPECT_EQ(Stopping({}, 100, {}).share(p), -1);
+  EXPECT_DOUBLE_EQ(Stopping({{100, Frequency::updates}}, 100, {}).fraction_done(p), 0.3);
+  EXPECT_DOUBLE_EQ(Stopping({{2, Frequency::epochs}}, 100, {}).fraction_done(p), 0.75);
+  EXPECT_DOUBLE_EQ(Stopping({{100, Frequency::updates}, {2, Frequency::epochs}}, 100, {}).fraction_done(p), 0.75);
+  EXPECT_EQ(Stopping({}, 100, {}).fraction_done(p), -1);
 }
 
 TEST(Stopping, EstimatesFromTheSpeedOfThisProcess) {

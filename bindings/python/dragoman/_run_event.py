@@ -44,7 +44,7 @@ class RunReport(RunEvent):
     words_per_second: float
     learning_rate: float
     gradient_norm: float
-    share: float | None
+    fraction_done: float | None
     remaining: float | None
 
 

@@ -23,7 +23,8 @@ py::dict fields_of(const RunStarted& e) {
 py::dict fields_of(const RunReport& e) {
   return py::dict("cost"_a = e.cost, "alignment_cost"_a = known(e.alignment_cost), "elapsed"_a = e.seconds,
                   "words_per_second"_a = e.words_per_second, "learning_rate"_a = e.learning_rate,
-                  "gradient_norm"_a = e.gradient_norm, "share"_a = known(e.share), "remaining"_a = known(e.remaining));
+                  "gradient_norm"_a = e.gradient_norm, "fraction_done"_a = known(e.fraction_done),
+                  "remaining"_a = known(e.remaining));
 }
 
 py::dict fields_of(const RunValidation& e) {
