@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -26,12 +27,15 @@ class Pipe {
   }
   Pipe(const Pipe&) = delete;
   ~Pipe() {
-    if (ends_[0] >= 0) close(ends_[0]);
+    stop_reading();
     end();
   }
   bool opened() const { return ends_[0] >= 0; }
   int to_read() const { return ends_[0]; }
   int to_write() const { return ends_[1]; }
+  void stop_reading() {
+    if (ends_[0] >= 0) close(std::exchange(ends_[0], -1));
+  }
   void end() {
     if (ends_[1] >= 0) close(std::exchange(ends_[1], -1));
   }
@@ -110,7 +114,13 @@ ShellOutput run_in_shell(const std::string& command, std::atomic<int>* group) {
       over.end();
     });
   });
-  ShellOutput result{.status = -1, .text = read_until(over, output)};
+  ShellOutput result;
+  try {
+    result.text = read_until(over, output);
+  } catch (const std::bad_alloc&) {
+    output.stop_reading();  // or a shell that fills the pipe would never end
+    throw;
+  }
   waiting.join();
   if (shell < 0) return {};
   if (group) *group = 0;  // before its number may be that of another process

@@ -8,7 +8,7 @@ namespace dragoman {
 std::string quoted_for_shell(const std::string& word);
 
 struct ShellOutput {
-  int status = -1;   // as of waitpid(); -1: the shell could not be started
+  int status = -1;   // as of waitpid(); -1: the shell could not be started, or the program ignores SIGCHLD
   std::string text;  // what was written to stdout until the shell ended
 };
 

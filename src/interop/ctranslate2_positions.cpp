@@ -90,7 +90,7 @@ void PositionMapping::vectors() {
   each_self_attention([&](const std::string& side, int layer, const std::string& attention) {
     const std::string ours = fmt::format("{}.{}.self_attention", side, layer);
     w_.rows(ours + ".distance.weight", keys(attention), 0, rows);
-    if (c_.relative_values) w_.rows(ours + ".distance_value.weight", values(attention), 0, rows);
+    if (c_.relative_values) w_.columns(ours + ".distance_value.weight", values(attention), rows);
   });
 }
 

@@ -27,7 +27,7 @@ using nlohmann::json;
 constexpr const char *safe = "model.safetensors", *pickled = "pytorch_model.bin";
 
 bool has_weights(const fs::path& folder, const std::string& name) {
-  return fs::exists(folder / name) || fs::exists(folder / (name + ".index.json"));
+  return is_there(folder / name) || is_there(folder / (name + ".index.json"));
 }
 
 void refuse_onnx(const fs::path& folder) {
@@ -40,7 +40,7 @@ void refuse_onnx(const fs::path& folder) {
 std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
   const std::string name = !has_weights(folder, safe) && has_weights(folder, pickled) ? pickled : safe;
   std::set<std::string> files;
-  if (const fs::path index = folder / (name + ".index.json"); fs::exists(index)) {
+  if (const fs::path index = folder / (name + ".index.json"); is_there(index)) {
     const json shards = parse_json(read_regular_file(index));
     require(shards.is_object() && shards.contains("weight_map") && shards["weight_map"].is_object(),
             "{} has no weight_map", index.string());

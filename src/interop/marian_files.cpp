@@ -76,7 +76,7 @@ std::vector<std::string> files_of(const YAML::Node& configuration, const std::st
 
 // Models of dragoman may have such a name, too, and other programs' models are zip archives, too.
 bool is_marian_npz(const std::string& path) {
-  if (first_bytes(path, 2) != "PK") return false;
+  if (first_bytes(path, 4) != "PK\3\4") return false;
   if (path.ends_with(".npz")) return true;
   const ZipFile zip(path);
   return std::ranges::count(zip.entries(), std::string(marian_options_tensor) + ".npy", &ZipFile::Entry::name) > 0;

@@ -87,6 +87,7 @@ void set_added_positions(ModelConfig& m, const PickleFields& o) {
 
 // Versions before 3.5 have no options of rotary positions.
 void check_rotary(const ModelConfig& m, const PickleFields& o) {
+  require(m.heads > 0, "{}: heads is {}, expected at least 1", o.where(), m.heads);
   const double base = o.real("rotary_theta", 10000);
   require(base == 10000, "{}: rotary_theta is {}, expected 10000", o.where(), base);
   const int rotated = o.number("rotary_dim", 0);
@@ -113,11 +114,8 @@ void set_opennmt_positions(ModelConfig& m, const PickleFields& o) {
   m.positions = kind > 0 ? Positions::relative : kind == -1 ? Positions::rotary : Positions::alibi;
   if (kind > 0) m.relative_positions = kind, m.relative_values = true;
   if (kind == -1) check_rotary(m, o);
-  require(
-      kind != -2 || std::has_single_bit(unsigned(m.heads)),
-      "{}: its positions are alibi with {} heads, whose slopes dragoman computes in another way: expected a power of "
-      "2",
-      o.where(), m.heads);
+  require(kind != -2 || std::has_single_bit(unsigned(m.heads)),
+          "{}: its positions are alibi with {} heads: dragoman has the slopes of powers of 2 only", o.where(), m.heads);
 }
 
 void set_model(ModelConfig& m, const PickleFields& o) {
@@ -260,9 +258,10 @@ class OpenNmtMapping {
         if (w_.has(theirs + part)) separate_rotated_pairs(w_, theirs + part, c_);
     attention(ours, theirs, norm_before);
     if (c_.positions != Positions::relative) return;
-    for (const char* table : {".distance.weight", ".distance_value.weight"})
-      w_.rows(ours + table, theirs + ".relative_positions_embeddings.weight", 0,
-              2 * int64_t{c_.relative_positions} + 1);
+    const std::string vectors = theirs + ".relative_positions_embeddings.weight";
+    const int64_t count = 2 * int64_t{c_.relative_positions} + 1;
+    w_.rows(ours + ".distance.weight", vectors, 0, count);
+    w_.columns(ours + ".distance_value.weight", vectors, count);
   }
   void feed_forward(const std::string& ours, const std::string& theirs) {
     if (c_.gated_feed_forward) linear(ours + "feed_forward.gate", theirs + "w_1");

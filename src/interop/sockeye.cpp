@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/symbolic_links.h"
 #include "interop/sockeye_weights.h"
 #include "interop/splitting.h"
 #include "interop/torch_file.h"
@@ -174,7 +175,7 @@ std::optional<ConvertedModel> read_sockeye(const std::string& path, const std::v
   ModelConfig m = model_config({model, model.section("config_encoder"), model.section("config_decoder")});
   const Vocabularies vocabularies = vocabularies_of(files->folder, vocabs, m);
   validate(m, path);
-  require(fs::exists(files->parameters), "{}: there is no such file; it holds the weights of the model",
+  require(is_there(files->parameters), "{}: there is no such file; it holds the weights of the model",
           files->parameters);
   if (!looks_like_torch(files->parameters))
     throw Error(files->parameters + " is not a file of PyTorch",

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/symbolic_links.h"
 #include "interop/zip.h"
 
 namespace dragoman {
@@ -238,21 +239,28 @@ TorchFile::Content TorchFile::read_stream(const std::string& path) {
   return content;
 }
 
+namespace {
+
+bool begins(const MappedFile& file, std::initializer_list<uint8_t> bytes) {
+  return file.size() >= bytes.size() && std::memcmp(file.data(), std::data(bytes), bytes.size()) == 0;
+}
+
+// A file of safetensors may begin with PK: its first bytes are a length.
+bool is_zip(const MappedFile& file) { return begins(file, {'P', 'K', 3, 4}); }
+
+}  // namespace
+
 bool looks_like_torch(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path)) return false;
+  if (!is_there(path) || (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))) return false;
   const MappedFile file(path);
-  const auto begins = [&](std::initializer_list<uint8_t> bytes) {
-    return file.size() >= bytes.size() && std::memcmp(file.data(), std::data(bytes), bytes.size()) == 0;
-  };
-  return begins({'P', 'K'}) || begins({0x80, 2, 0x8a, 10, 0x6c, 0xfc});  // a pickle with the magic number
+  return is_zip(file) || begins(file, {0x80, 2, 0x8a, 10, 0x6c, 0xfc});  // a pickle with the magic number
 }
 
 std::optional<TorchFile> read_torch(const std::string& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   const MappedFile file(path);
-  const bool zip = file.size() > 1 && file.data()[0] == std::byte('P') && file.data()[1] == std::byte('K');
-  return TorchFile(
-      std::make_shared<const TorchFile::Content>(zip ? TorchFile::read_zip(path) : TorchFile::read_stream(path)));
+  return TorchFile(std::make_shared<const TorchFile::Content>(is_zip(file) ? TorchFile::read_zip(path)
+                                                                           : TorchFile::read_stream(path)));
 }
 
 std::vector<ForeignTensor> state_dict_tensors(const TorchFile& file, const PickleValue& value,

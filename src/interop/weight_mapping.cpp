@@ -121,6 +121,14 @@ void WeightMapping::rows(const std::string& ours, const std::string& theirs, int
   add({.name = ours, .dtype = t.dtype, .shape = {count, t.shape[1]}, .make = rows_of(t, first, count).read});
 }
 
+void WeightMapping::columns(const std::string& ours, const std::string& theirs, int64_t count) {
+  const ForeignTensor& t = get(theirs);
+  require(floats(t.dtype) && !t.shape.empty() && t.shape[0] == count,
+          "{}: {} is ({}) of {}, expected a floating-point matrix of {} rows", path_, theirs, fmt::join(t.shape, ","),
+          t.dtype, count);
+  matrix(ours, theirs, MatrixRows::inputs);
+}
+
 void WeightMapping::zeros(const std::string& ours, int64_t size) {
   add({.name = ours, .dtype = DType::f32, .shape = {size}, .make = [=] { return repeated(0, size); }});
 }

@@ -34,6 +34,8 @@ class WeightMapping {
   void norm(const std::string& ours, const std::string& theirs);
   /// `ours` (R,D) is `theirs` from row `first` on.
   void rows(const std::string& ours, const std::string& theirs, int64_t first, int64_t count);
+  /// `ours` (D,R) is the transpose of `theirs` (R,D), which has `count` rows of floating-point numbers.
+  void columns(const std::string& ours, const std::string& theirs, int64_t count);
   void zeros(const std::string& ours, int64_t size);
   /// Marks `theirs` as known but not needed.
   void ignore(const std::string& theirs) { used_.insert(theirs); }

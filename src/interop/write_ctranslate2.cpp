@@ -35,7 +35,7 @@ constexpr int buckets_of_alibi = 8192;       // distances below 2,048 have range
 /// All variables of a model, by name.
 class Variables {
  public:
-  explicit Variables(const ModelFile& model) : model_(model), c_(model.config()) {}
+  explicit Variables(const ModelFile& model) : model_(model), c_(model.config()), out_(model.tensors().path()) {}
 
   void all();
   const Output& output() const { return out_; }
@@ -183,13 +183,18 @@ void Variables::self_attention_positions(const std::string& theirs, const std::s
     out_.number(theirs + "/rotary_base", 10000);
   }
   if (c_.positions != Positions::relative) return;
-  const auto table = [&](const char* name, const char* of) {
-    if (weight(ours + of).dtype != DType::i8) return join(theirs + name, {ours + of});
-    const TensorEntry vectors = floating(model_, ours + of);
-    out_.add({theirs + name, Output::Type::f32, vectors.shape, [=] { return raw_bytes(floats_of(vectors)); }});
-  };
-  table("/relative_position_keys", ".distance.weight");
-  if (c_.relative_values) table("/relative_position_values", ".distance_value.weight");
+  const TensorEntry keys = floating(model_, ours + ".distance.weight");
+  if (keys.dtype == weight(ours + ".distance.weight").dtype)
+    join(theirs + "/relative_position_keys", {ours + ".distance.weight"});
+  else
+    out_.add({theirs + "/relative_position_keys", Output::Type::f32, keys.shape,
+              [=] { return raw_bytes(floats_of(keys)); }});
+  if (!c_.relative_values) return;
+  const TensorEntry values = floating(model_, ours + ".distance_value.weight");
+  const int64_t size = values.shape[0], vectors = values.shape[1];
+  out_.add({theirs + "/relative_position_values", Output::Type::f32, {vectors, size}, [=] {
+              return raw_bytes(transposed(floats_of(values), size, vectors));
+            }});
 }
 
 // Each of the `joined` roles becomes a layer linear_0, linear_1 and so on.

@@ -18,6 +18,11 @@ void put_text(FileWriter& out, const std::string& text) {
   out.write(text.c_str(), text.size() + 1);
 }
 
+int64_t size_of(CTranslate2Output::Type type) {
+  using Type = CTranslate2Output::Type;
+  return type == Type::i8 ? 1 : type == Type::f32 || type == Type::i32 ? 4 : 2;
+}
+
 }  // namespace
 
 CTranslate2Output::Type CTranslate2Output::type_of(DType dtype) {
@@ -33,6 +38,14 @@ CTranslate2Output::Type CTranslate2Output::type_of(DType dtype) {
   }
 }
 
+void CTranslate2Output::add(Variable v) {
+  int64_t bytes = size_of(v.type);
+  for (const int64_t size : v.shape) bytes *= size;
+  require(bytes <= std::numeric_limits<uint32_t>::max(),
+          "{}: {} would have {} bytes, more than CTranslate2's format allows", model_, v.name, bytes);
+  variables_.push_back(std::move(v));
+}
+
 bool CTranslate2Output::has(const std::string& name) const {
   return std::ranges::count(variables_, name, &Variable::name) > 0;
 }
@@ -45,8 +58,6 @@ void CTranslate2Output::write(FileWriter& out) const {
   put_number(out, uint32_t(variables_.size()));
   for (const Variable& v : variables_) {
     const std::vector<std::byte> bytes = v.make();
-    require(bytes.size() <= std::numeric_limits<uint32_t>::max(),
-            "{} has {} bytes, more than CTranslate2's format allows", v.name, bytes.size());
     put_text(out, v.name);
     put_number(out, uint8_t(v.shape.size()));
     for (const int64_t size : v.shape) put_number(out, uint32_t(size));

@@ -30,7 +30,11 @@ class CTranslate2Output {
     std::function<std::vector<std::byte>()> make;
   };
 
-  void add(Variable variable) { variables_.push_back(std::move(variable)); }
+  /// `model` is named in errors.
+  explicit CTranslate2Output(std::string model) : model_(std::move(model)) {}
+
+  /// Error, naming the variable, for one that is too large for the format.
+  void add(Variable variable);
   void number(const std::string& name, float value) { add_number(name, Type::f32, value); }
   void small_number(const std::string& name, int value) { add_number(name, Type::i16, int16_t(value)); }
   void integer(const std::string& name, int32_t value) { add_number(name, Type::i32, value); }
@@ -38,7 +42,6 @@ class CTranslate2Output {
   /// `alias` stands for the variable `of`.
   void alias(const std::string& alias, const std::string& of) { aliases_.emplace_back(alias, of); }
   bool has(const std::string& name) const;
-  /// Error, naming the variable, for one that is too large for the format.
   void write(FileWriter& out) const;
 
  private:
@@ -47,6 +50,7 @@ class CTranslate2Output {
     add({name, type, {}, [value] { return raw_bytes(std::vector<T>{value}); }});
   }
 
+  const std::string model_;
   std::vector<Variable> variables_;
   std::vector<std::pair<std::string, std::string>> aliases_;
 };

@@ -46,8 +46,9 @@ AttentionHeads AttentionHeads::make(Parameters& p, const std::string& name, int6
     h.distances = p.matrix({{name + ".distance.weight", rows, Init::glorot(rows, d.sizes.key)}}, d.sizes.key,
                            Parameters::Use::both);
     if (d.relative_values)
-      h.distance_values = p.matrix({{name + ".distance_value.weight", rows, Init::glorot(rows, d.sizes.value)}},
-                                   d.sizes.value, Parameters::Use::lookup);
+      h.distance_values =
+          p.matrix({{name + ".distance_value.weight", d.sizes.value, Init::glorot(rows, d.sizes.value)}}, rows,
+                   Parameters::Use::both);
   }
   if (d.norm == HeadNorm::none) return h;
   const NormKind kind = d.norm == HeadNorm::rms ? NormKind::rms : NormKind::layer;

@@ -40,7 +40,7 @@ struct AttentionHeads {
   Linear output;                                     // or empty
   std::shared_ptr<const LearnedScore> learned = {};  // or null
   Var distances = {};                                // (2R+1,K), relative positions; or empty
-  Var distance_values = {};                          // (2R+1,V), likewise, for values; or empty
+  Var distance_values = {};                          // (V,2R+1), of values; or empty
   Norm query_norm = {}, key_norm = {};               // (K) for all heads, or empty
 
   static AttentionHeads make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& design);

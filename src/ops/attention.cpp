@@ -40,8 +40,8 @@ void check_score(const char* op, const ScoreInputs& s, Score score, int heads, c
 void check_distance_values(const char* op, const ScoreInputs& s, int heads, const Tensor& v) {
   if (!s.distance_values) return;
   const Var& table = s.distance_values;
-  require(table.shape().rank() == 2 && table.cols() == v.cols() / heads && table.rows() % 2 == 1,
-          "{}: vectors of distances for values are {}, expected (2R+1,{})", op, table.shape(), v.cols() / heads);
+  require(table.shape().rank() == 2 && table.rows() == v.cols() / heads && table.cols() % 2 == 1,
+          "{}: vectors of distances for values are {}, expected ({},2R+1)", op, table.shape(), v.cols() / heads);
 }
 
 // Calls f with head h's columns of weights summed by distance (N,2R+1) and of values (N,V).
@@ -51,12 +51,25 @@ void each_head(const Tensor& by_distance, const Tensor& y, int heads, const F& f
   for (int h = 0; h < heads; ++h) f(by_distance.columns(h * W, W), y.columns(h * V, V));
 }
 
-// y += by_distance · table, head by head.
-void add_distance_values(const Backend& backend, const Tensor& y, const Tensor& by_distance, const Tensor& table,
-                         int heads) {
-  each_head(by_distance, y, heads, [&](const Tensor& weights, const Tensor& of_head) {
-    backend.linear_backward_input(Grad{of_head, Accumulate::yes}, weights, table);
+// y = x · tableᵀ. A packed table gives rows that do not depend on each other.
+void multiply_head(const Context& cx, const Tensor& y, const Tensor& x, const Var& table, const Tensor* packed,
+                   const Tensor& scratch) {
+  if (packed)
+    cx.backend.linear_packed(y, x, *packed, Tensor(), Activation::none, scratch);
+  else
+    cx.backend.linear(y, x, table, Tensor(), Activation::none);
+}
+
+// y += by_distance · tableᵀ, head by head.
+void add_distance_values(const Context& cx, const Tensor& y, const Tensor& by_distance, const Var& table, int heads) {
+  const Tensor* packed = cx.packed_form(table);
+  const Tensor scratch =
+      packed ? cx.scratch(cx.backend.linear_packed_scratch(y.rows(), table.cols(), packed->dtype())) : Tensor();
+  const Tensor values = cx.save(y.shape(), y.dtype());
+  each_head(by_distance, values, heads, [&](const Tensor& weights, const Tensor& of_head) {
+    multiply_head(cx, of_head, weights, table, packed, scratch);
   });
+  cx.backend.add(y, values, 1);
 }
 
 // Calls f with the gradient of the bias of `queries` queries to write. The kernels write a row per query; a bias that
@@ -73,12 +86,12 @@ void with_bias_gradient(Backward& b, const Var& bias, int64_t queries, const std
 Tensor distance_gradients(Backward& b, const Tensor& by_distance, const Var& table, int heads) {
   const Tensor gradient = b.temporary(by_distance.shape(), by_distance.dtype());
   each_head(gradient, b.grad_out(), heads, [&](const Tensor& of_weights, const Tensor& dy) {
-    b.backend.linear(of_weights, dy, table, Tensor(), Activation::none);
+    b.backend.linear_backward_input(Grad{of_weights, Accumulate::no}, dy, table);
   });
   Grad dtable = b.grad(table);
   if (!dtable) return gradient;
   each_head(by_distance, b.grad_out(), heads, [&](const Tensor& weights, const Tensor& dy) {
-    b.backend.linear_backward_weight(dtable, Grad{}, weights, dy);
+    b.backend.linear_backward_weight(dtable, Grad{}, dy, weights);
     dtable.mode = Accumulate::yes;
   });
   return gradient;
@@ -111,12 +124,12 @@ Var attention(Context& cx, const Var& stored_q, const Var& stored_k, const Var& 
                        {},
                        {},
                        cx.factor_type(DType::f32)};
-  if (table) a.by_distance = cx.save({q.rows(), shape.heads * table.rows()}, stat_type(q.dtype()));
+  if (table) a.by_distance = cx.save({q.rows(), shape.heads * table.cols()}, stat_type(q.dtype()));
   const bool observed = cx.observer && !name.empty();
   if (observed)
     a.weights = cx.save({shape.heads * shape.pairs_before(shape.queries.sentences())}, stat_type(q.dtype()));
   cx.backend.attention(a);
-  if (table) add_distance_values(cx.backend, y, a.by_distance, table, shape.heads);
+  if (table) add_distance_values(cx, y, a.by_distance, table, shape.heads);
   if (observed) (*cx.observer)({name, shape, a.weights, v, y});
   a.scratch = a.weights = {};
   cx.record("attention", y, [=](Backward& b) {
@@ -155,7 +168,7 @@ Var attention_step(Context& cx, const Var& stored_q, const Tensor& k, const Tens
   Var y = cx.make({q.rows(), v.cols()}, q.dtype(), {q});
   const Tensor scratch = cx.scratch(cx.backend.attention_step_scratch(heads, longest));
   const Var& table = score.distance_values;
-  const Tensor by_distance = table ? cx.save({q.rows(), heads * table.rows()}, stat_type(q.dtype())) : Tensor();
+  const Tensor by_distance = table ? cx.save({q.rows(), heads * table.cols()}, stat_type(q.dtype())) : Tensor();
   cx.backend.attention_step(Backend::AttentionStep{.y = y,
                                                    .q = q,
                                                    .k = k,
@@ -171,7 +184,7 @@ Var attention_step(Context& cx, const Var& stored_q, const Tensor& k, const Tens
                                                    .window = window,
                                                    .score = kind,
                                                    .scratch = scratch});
-  if (table) add_distance_values(cx.backend, y, by_distance, table, heads);
+  if (table) add_distance_values(cx, y, by_distance, table, heads);
   return y;
 }
 
@@ -185,14 +198,8 @@ Var distance_scores(Context& cx, const Var& stored, const Var& table, int heads)
   Var y = cx.make({q.rows(), heads * W}, q.dtype(), {q, table});
   const Tensor* packed = cx.packed_form(table);
   const Tensor scratch = packed ? cx.scratch(cx.backend.linear_packed_scratch(q.rows(), K, packed->dtype())) : Tensor();
-  for (int h = 0; h < heads; ++h) {
-    const Tensor y_head = y.value().columns(h * W, W), q_head = q.value().columns(h * K, K);
-    if (packed) {
-      cx.backend.linear_packed(y_head, q_head, *packed, Tensor(), Activation::none, scratch);
-    } else {
-      cx.backend.linear(y_head, q_head, table, Tensor(), Activation::none);
-    }
-  }
+  for (int h = 0; h < heads; ++h)
+    multiply_head(cx, y.value().columns(h * W, W), q.value().columns(h * K, K), table, packed, scratch);
   cx.record("distance_scores", y, [=](Backward& b) {
     const Grad dq = b.grad(q);
     Grad dtable = b.grad(table);

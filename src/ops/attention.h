@@ -11,7 +11,8 @@ namespace dragoman {
 struct ScoreInputs {
   Var bias;    // (Nq or 1, H·(2R+1)): see DistanceBias
   Var vector;  // (H*K), for Score::additive
-  // (2R+1,V), or empty: added to the value of a key by its distance, clipped to ±R (Shaw et al. 2018, equation 3).
+  // (V,2R+1), or empty: the columns are added to the values of keys by their distance, clipped to ±R (Shaw et al.
+  // 2018, equation 3).
   Var distance_values = {};
 };
 

@@ -27,8 +27,11 @@ std::string first_word(const std::string& command) {
 // "'my script'", "LANG=C", "~/score", "true;": not the name of a program as it is.
 bool is_for_the_shell(const std::string& word) { return word.find_first_of("'\"\\$`~=;&|<>(){}[]*?!#") != word.npos; }
 
-// Of this name: a program, a command of the shell itself or one of its words.
-bool knows_shell(const std::string& name) { return run_in_shell("command -v " + quoted_for_shell(name)).status == 0; }
+// Whether the shell does not find this name among programs, its own commands and its words.
+bool is_unknown_to_shell(const std::string& name) {
+  const int status = run_in_shell("command -v " + quoted_for_shell(name)).status;
+  return status != 0 && status != -1;
+}
 
 bool in_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
@@ -41,7 +44,7 @@ std::string first_line(const std::string& text) {
 }
 
 std::string failure_of(const ShellOutput& output) {
-  if (output.status == -1) return "cannot be started";
+  if (output.status == -1) return "cannot be started, or its exit status is unknown";
   if (WIFSIGNALED(output.status)) return fmt::format("was killed by signal {}", WTERMSIG(output.status));
   if (WEXITSTATUS(output.status) != 0) return fmt::format("failed with exit code {}", WEXITSTATUS(output.status));
   return fmt::format("printed no number, but '{}'", first_line(output.text));
@@ -53,7 +56,7 @@ void require_program(const ValidScript& script) {
   const std::string program = first_word(script.command);
   if (is_for_the_shell(program)) return;
   const bool path = program.find('/') != std::string::npos;
-  if (path ? access(program.c_str(), X_OK) == 0 : knows_shell(program)) return;
+  if (path ? access(program.c_str(), X_OK) == 0 : !is_unknown_to_shell(program)) return;
   if (path && access(program.c_str(), F_OK) == 0)
     throw Error(fmt::format("--valid-script-path {}: the file is not executable", script.command),
                 fmt::format("chmod +x {0}, or give --valid-script-path \"bash {0}\"", program));

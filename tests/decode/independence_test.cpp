@@ -17,6 +17,7 @@ struct Case {
   DType packed = DType::f32;
   Sampling sampling = Sampling::none;
   bool shortlist = false;
+  bool distances = false;  // random weights with vectors of distances for keys and values
 };
 
 // A Transformer and 200 sentences of its pieces. Results must be identical, to the last bit of every log-probability,
@@ -24,7 +25,10 @@ struct Case {
 class Independence : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    golden.load_parameters(model->parameters());
+    if (GetParam().distances)
+      model->parameters().initialise(1);
+    else
+      golden.load_parameters(model->parameters());
     packed = model->parameters().pack(GetParam().packed);
     std::mt19937 random(5);
     for (int i = 0; i < 200; ++i) {
@@ -41,6 +45,11 @@ class Independence : public testing::TestWithParam<Case> {
         .beam_size = 4, .max_length_add = 10, .n_best = 4, .sampling = GetParam().sampling, .sampling_pieces = 20};
     return beam_search(cx, *model, options, tokens, some, GetParam().shortlist ? &shortlist : nullptr);
   }
+  ModelConfig config() const {
+    ModelConfig c = golden.config();
+    if (GetParam().distances) c.positions = Positions::relative, c.relative_positions = 3, c.relative_values = true;
+    return c;
+  }
   // Two target pieces for each source piece.
   Shortlist some_pieces(std::mt19937& random) const {
     Shortlist s{.first = {eos_id}, .begins = {0}, .target_vocabulary = model->config().target_vocabulary};
@@ -53,7 +62,7 @@ class Independence : public testing::TestWithParam<Case> {
 
   GoldenFile golden{GetParam().model};
   Arena arena;
-  std::unique_ptr<Model> model = make_model(golden.config(), backend("cpu"), arena, DType::f32, false);
+  std::unique_ptr<Model> model = make_model(config(), backend("cpu"), arena, DType::f32, false);
   PackedWeights packed;
   Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed};
   std::vector<std::vector<int32_t>> sources;
@@ -92,6 +101,7 @@ const std::vector<Case> searches = {
     Case{"learned_positions", DType::i8},
     Case{"post_norm", DType::f32, Sampling::none, true},
     Case{"pre_norm", DType::i8, Sampling::none, true},
+    Case{.model = "pre_norm", .distances = true},
 };
 const std::vector<Case> samples = {
     Case{"post_norm", DType::f32, Sampling::full},
@@ -100,7 +110,8 @@ const std::vector<Case> samples = {
 };
 const auto name_of = [](const testing::TestParamInfo<Case>& info) {
   const Case& c = info.param;
-  return std::string(c.model) + (c.packed == DType::i8 ? "_int8" : "") + (c.shortlist ? "_shortlist" : "");
+  return std::string(c.model) + (c.packed == DType::i8 ? "_int8" : "") + (c.shortlist ? "_shortlist" : "") +
+         (c.distances ? "_distances" : "");
 };
 
 INSTANTIATE_TEST_SUITE_P(Searches, Independence, testing::ValuesIn(searches), name_of);

@@ -32,6 +32,17 @@ TEST_F(MarianMt, IsNotReadWithoutAFileThatALinkNames) {
   }
 }
 
+// Not even if there are other weights.
+TEST_F(MarianMt, IsNotReadWithoutTheWeightsThatALinkNames) {
+  for (const char* name : {"model.safetensors.index.json", "model.safetensors"}) {
+    std::filesystem::remove(folder / name);
+    std::filesystem::create_symlink("nowhere", folder / name);
+    folder.make("pytorch_model.bin", "");
+    EXPECT_THAT(complaint(), testing::HasSubstr(folder / name + ": cannot be opened: No such file"));
+    std::filesystem::remove(folder / name);
+  }
+}
+
 TEST_F(MarianMt, GivesTheProbabilitiesThatTransformersGives) {
   EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
 }

@@ -110,6 +110,8 @@ TEST_F(OpenNmt, RefusesByNamePositionsThatDragomanComputesInAnotherWay) {
               HasSubstr("opt: rotary_theta is 10001, expected 10000"));
   EXPECT_THAT(said("opennmt_rotary", "rotary_dim", std::string("K\0", 2), "K\2"),
               HasSubstr("opt: rotary_dim is 2, expected 0 or 4"));
+  EXPECT_THAT(said("opennmt_rotary", std::string("\5\0\0\0heads", 9), "K\2", std::string("K\0", 2)),
+              HasSubstr("opt: heads is 0, expected at least 1"));
   EXPECT_THAT(said("opennmt_rotary", "position_encoding", "\x89", "\x88"),
               HasSubstr("opt: max_relative_positions is -1 and position_encoding is set"));
   EXPECT_THAT(said("opennmt_alibi", std::string("\5\0\0\0heads", 9), "K\2", "K\3"),

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "interop/alibi_table.h"
 #include "interop/ctranslate2.h"
 #include "interop/huggingface.h"
 #include "interop/open_model.h"
@@ -159,6 +160,20 @@ TEST(WriteCTranslate2, WritesPositionsOfSelfAttention) {
     }
     config.positions = Positions::relative, config.relative_values = true;
     expect_positions_back(config);
+  }
+}
+
+TEST(AlibiTable, HasTheBiasOfEachDistance) {
+  constexpr int heads = 8;
+  for (const BucketDesign& design : {BucketDesign{4096, 4096, false}, BucketDesign{4096, 4096, true}}) {
+    const std::vector<float> table = alibi_table(design, heads);
+    const std::vector<int32_t> buckets = distance_buckets(design);
+    const int exact = design.per_direction() / 2;
+    for (int distance = -exact + 1; distance < (design.causal ? 1 : exact); ++distance)
+      for (int h = 0; h < heads; ++h)
+        ASSERT_FLOAT_EQ(table[size_t(buckets[size_t(distance + design.longest)] * heads + h)],
+                        -std::pow(2.f, float(-(h + 1))) * float(std::abs(distance)))
+            << distance << ", head " << h;
   }
 }
 

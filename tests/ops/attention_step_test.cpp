@@ -48,7 +48,7 @@ OpCase step_case(const StepCase& s) {
            {{"q", {R, s.heads * s.key_size}}, {"k", {C, s.heads * s.key_size}}, {"v", {C, s.heads * s.value_size}}}};
   if (s.score == Score::additive) c.inputs.push_back({"vector", {s.heads * s.key_size}});
   if (s.reach >= 0) c.inputs.push_back({"bias", {R, s.heads * (2 * s.reach + 1)}});
-  if (s.value_reach >= 0) c.inputs.push_back({"values", {2 * s.value_reach + 1, s.value_size}});
+  if (s.value_reach >= 0) c.inputs.push_back({"values", {s.value_size, 2 * s.value_reach + 1}});
   c.op = [=, keys = keys_of(s, C)](Context& cx, const OpInputs& in) {
     const auto optional = [&](const char* name) { return in.contains(name) ? in.at(name) : Var(); };
     return attention_step(cx, in.at("q"), in.at("k"), in.at("v"), {keys, longest, s.heads, s.window, s.score},
@@ -106,7 +106,7 @@ TEST(AttentionStep, EqualsARowOfAttentionOverAWholeSentence) {
           ByHand t(name, DType::f32);
           const Var q = t.random({N, H * K}), k = t.random({N, H * K}, 1), v = t.random({N, H * V}, 2);
           const Var bias = t.random({N, H * (2 * reach + 1)}, 3), vector = t.random({H * K}, 4);
-          const ScoreInputs all_scores{bias, score == Score::additive ? vector : Var(), t.random({7, V}, 5)};
+          const ScoreInputs all_scores{bias, score == Score::additive ? vector : Var(), t.random({V, 7}, 5)};
           const Spans spans({0, N});
           const Visibility visible{.window = window};
           const Var all = attention(t.cx, q, k, v, {spans, spans, H, visible, score, {}}, all_scores);

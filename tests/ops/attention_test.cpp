@@ -46,7 +46,7 @@ OpCase attention_case(const AttentionCase& a) {
   OpCase c{a.name, {{"q", {nq, key_cols}}, {"k", {nk, key_cols}}, {"v", {nk, value_cols}}}};
   if (a.score == Score::additive) c.inputs.push_back({"vector", {key_cols}});
   if (a.reach >= 0) c.inputs.push_back({"bias", {a.shared ? 1 : nq, a.heads * (2 * a.reach + 1)}});
-  if (a.value_reach >= 0) c.inputs.push_back({"values", {2 * a.value_reach + 1, a.value_size}});
+  if (a.value_reach >= 0) c.inputs.push_back({"values", {a.value_size, 2 * a.value_reach + 1}});
   c.op = [a](Context& cx, const OpInputs& in) {
     const auto optional = [&](const char* name) { return in.contains(name) ? in.at(name) : Var(); };
     return attention(cx, in.at("q"), in.at("k"), in.at("v"), shape_of(cx, a),
@@ -152,8 +152,8 @@ TEST_F(TwoKeys, AddTheBiasOfTheirDistance) {
 }
 
 TEST_F(TwoKeys, AddTheVectorOfTheirDistanceToTheirValues) {
-  const Var table = t.var({3, 1}, {16, 32, 80});  // distances -1, 0, 1
-  EXPECT_THAT(attend({1, 0}, {}, {.distance_values = table}), near({7 + 32 / 4. + 80 * 3 / 4., 6 + 8 + 16}));
+  const Var table = t.var({1, 3}, {1, 2, 5});  // distances -1, 0, 1
+  EXPECT_THAT(attend({1, 0}, {}, {.distance_values = table}), near({7 + 2 / 4. + 5 * 3 / 4., 6 + 1 / 2. + 2 / 2.}));
 }
 
 TEST(Attention, DividesScoresByTheRootOfTheKeySize) {
