@@ -87,6 +87,7 @@ PROVOKED = {
     "… is of format version …, this dragoman reads …": "translate -m newer",
     "…: its model configuration is impossible: …": "translate -m roomless",
     "--model …: the lock … cannot be opened: …": f"{TRAIN} -m linked",
+    "--model …: the folder …, which the training state is written to, cannot be written to": f"{TRAIN} -m apart",
     "--model …: it is being trained already (process …)": f"{TRAIN} -m busy",
     "--model …: its largest file, of … KiB, exceeds the limit on file sizes, … KiB": f"{TRAIN} -m new",
     "… belongs to another model: …": f"{TRAIN} -m m --dim-emb 16 --after 2u",
@@ -205,6 +206,7 @@ class ModelErrors(ErrorsCase):
         busy.flush()
         fcntl.flock(busy, fcntl.LOCK_EX)
         (cls.folder / "linked.lock").symlink_to("elsewhere")
+        (cls.folder / "apart.state").symlink_to("nowhere/state")
         (cls.folder / "noise").write_bytes(bytes(range(128, 256)))
         model = (cls.folder / "m").read_bytes()
         (cls.folder / "cut").write_bytes(model[:500])
