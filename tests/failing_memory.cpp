@@ -11,7 +11,7 @@ std::atomic<int> until_failure = 0;  // 0: none fails
 std::atomic<bool> always = false, here = false, any_failed = false;
 thread_local bool makes_it_fail = false;
 
-bool fails_now() {
+bool allocation_fails() {
   if (until_failure.load() == 0 || makes_it_fail != here) return false;
   if (until_failure.fetch_sub(1) > 1) return false;
   any_failed = true;
@@ -21,7 +21,7 @@ bool fails_now() {
 
 // Null: there is none.
 void* try_allocate(std::size_t bytes, std::size_t alignment) {
-  return fails_now() ? nullptr : std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+  return allocation_fails() ? nullptr : std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
 }
 
 void* allocate(std::size_t bytes, std::size_t alignment) {

@@ -74,7 +74,7 @@ Toy toy(const Strings& arguments) {
   return options;
 }
 
-std::string error_of(const Strings& arguments) {
+std::string refusal_of(const Strings& arguments) {
   try {
     toy(arguments);
   } catch (const Error& e) {
@@ -178,7 +178,7 @@ TEST(CommandLine, TakesNegativeNumbersTheSignForStdinAndEmptyWords) {
 TEST(CommandLine, TakesAUnitOnlyWhereTheRowHasOne) {
   EXPECT_EQ(toy({"--updates", "8000u"}).updates, 8000);
   EXPECT_EQ(toy({"--updates", "8000"}).updates, 8000);
-  EXPECT_THAT(error_of({"--depth", "8u"}), HasSubstr("--depth: '8u' is not a whole number"));
+  EXPECT_THAT(refusal_of({"--depth", "8u"}), HasSubstr("--depth: '8u' is not a whole number"));
 }
 
 TEST(CommandLine, TurnsWordsIntoEnumeratorsAndFrequencies) {
@@ -187,39 +187,41 @@ TEST(CommandLine, TurnsWordsIntoEnumeratorsAndFrequencies) {
 }
 
 TEST(CommandLine, NamesTheNearestOfAnOptionThatDoesNotExist) {
-  EXPECT_EQ(error_of({"--deptth", "3"}), "there is no option --deptth | did you mean --depth?");
-  EXPECT_EQ(error_of({"--dep", "3"}), "there is no option --dep | did you mean --depth?");
-  EXPECT_EQ(error_of({"--elephant"}),
+  EXPECT_EQ(refusal_of({"--deptth", "3"}), "there is no option --deptth | did you mean --depth?");
+  EXPECT_EQ(refusal_of({"--dep", "3"}), "there is no option --dep | did you mean --depth?");
+  EXPECT_EQ(refusal_of({"--elephant"}),
             "there is no option --elephant | dragoman toy --help WORD shows the options that mention a word");
-  EXPECT_EQ(error_of({"-x"}), "there is no option -x | dragoman toy --help WORD shows the options that mention a word");
+  EXPECT_EQ(refusal_of({"-x"}),
+            "there is no option -x | dragoman toy --help WORD shows the options that mention a word");
 }
 
 TEST(CommandLine, TakesALongNameWithOneDashForAMistake) {
-  EXPECT_EQ(error_of({"-depth", "3"}), "there is no option -depth | write --depth");
-  EXPECT_EQ(error_of({"-layers=3", "x"}), "there is no option -layers | write --layers");
+  EXPECT_EQ(refusal_of({"-depth", "3"}), "there is no option -depth | write --depth");
+  EXPECT_EQ(refusal_of({"-layers=3", "x"}), "there is no option -layers | write --layers");
   EXPECT_EQ(toy({"-files"}).file, "iles") << "a letter with its value";
 }
 
 TEST(CommandLine, SaysWhatToDoInsteadOfAMarianOptionThatIsNotNeeded) {
-  EXPECT_THAT(error_of({"--workspace", "5000"}), HasSubstr("--workspace | memory is allocated as needed"));
+  EXPECT_THAT(refusal_of({"--workspace", "5000"}), HasSubstr("--workspace | memory is allocated as needed"));
 }
 
 TEST(CommandLine, NamesTheOptionTheWordAndWhatIsExpected) {
-  EXPECT_THAT(error_of({"-d", "x"}), HasSubstr("--depth: 'x' is not a whole number"));
-  EXPECT_THAT(error_of({"-d", "2.5"}), HasSubstr("--depth: '2.5' is not a whole number"));
-  EXPECT_THAT(error_of({"-d", "65"}), HasSubstr("--depth: 65 is out of range, expected from 1 to 64"));
-  EXPECT_THAT(error_of({"-d", "9999999999"}), HasSubstr("--depth: 9999999999 is out of range, expected from 1 to 64"));
-  EXPECT_THAT(error_of({"--rate", "nan"}), HasSubstr("--rate: 'nan' is not a number"));
-  EXPECT_THAT(error_of({"--rate", "-1"}), HasSubstr("--rate: -1 is out of range, expected from 0 to 1"));
-  EXPECT_THAT(error_of({"--seed", "-1"}), HasSubstr("--seed: '-1' is not a whole number of at least 0"));
-  EXPECT_THAT(error_of({"--tied=perhaps"}), HasSubstr("--tied: 'perhaps' is neither true nor false"));
-  EXPECT_THAT(error_of({"--every", "10x"}), HasSubstr("--every: '10x' is not a number of updates"));
-  EXPECT_EQ(error_of({"--colour", "gren"}), "--colour: 'gren' is not one of red, green | did you mean green?");
+  EXPECT_THAT(refusal_of({"-d", "x"}), HasSubstr("--depth: 'x' is not a whole number"));
+  EXPECT_THAT(refusal_of({"-d", "2.5"}), HasSubstr("--depth: '2.5' is not a whole number"));
+  EXPECT_THAT(refusal_of({"-d", "65"}), HasSubstr("--depth: 65 is out of range, expected from 1 to 64"));
+  EXPECT_THAT(refusal_of({"-d", "9999999999"}),
+              HasSubstr("--depth: 9999999999 is out of range, expected from 1 to 64"));
+  EXPECT_THAT(refusal_of({"--rate", "nan"}), HasSubstr("--rate: 'nan' is not a number"));
+  EXPECT_THAT(refusal_of({"--rate", "-1"}), HasSubstr("--rate: -1 is out of range, expected from 0 to 1"));
+  EXPECT_THAT(refusal_of({"--seed", "-1"}), HasSubstr("--seed: '-1' is not a whole number of at least 0"));
+  EXPECT_THAT(refusal_of({"--tied=perhaps"}), HasSubstr("--tied: 'perhaps' is neither true nor false"));
+  EXPECT_THAT(refusal_of({"--every", "10x"}), HasSubstr("--every: '10x' is not a number of updates"));
+  EXPECT_EQ(refusal_of({"--colour", "gren"}), "--colour: 'gren' is not one of red, green | did you mean green?");
 }
 
 TEST(CommandLine, NamesTheOptionWhoseValueIsMissing) {
-  EXPECT_THAT(error_of({"--depth"}), HasSubstr("--depth needs a value"));
-  EXPECT_THAT(error_of({"--pair", "-d", "3"}), HasSubstr("--pair needs a value"));
+  EXPECT_THAT(refusal_of({"--depth"}), HasSubstr("--depth needs a value"));
+  EXPECT_THAT(refusal_of({"--pair", "-d", "3"}), HasSubstr("--pair needs a value"));
 }
 
 TEST(CommandLine, GivesTheHelpPageWhateverElseIsWrong) {

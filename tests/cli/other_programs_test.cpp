@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* train_line = "-m m -t s t -v v v";
+constexpr const char* train_arguments = "-m m -t s t -v v v";
 
 TEST(OtherPrograms, HaveOptionsWithAnAnswerForTheCommand) {
   EXPECT_EQ(foreign_option("output", "train")->answer, "--model names the model's file");
@@ -47,7 +47,7 @@ TEST(FairseqsOptions, SayWhatTheyAreCalledHere) {
                                                         {"--ema-decay 0.9999", "--exponential-smoothing"},
                                                         {"--user-dir mine", "plug-ins"}};
   for (const auto& [words, name] : called) {
-    const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " " + words));
+    const Answer<TrainOptions> answer(train_table(), split(std::string(train_arguments) + " " + words));
     EXPECT_EQ(answer.outcome(), refused) << words;
     EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name));
   }
@@ -64,7 +64,7 @@ TEST(FairseqsOptions, SayWhatTheyAreCalledHere) {
 
 TEST(FairseqsOptions, MayHaveAnAnswerForAValue) {
   const auto hint = [](const std::string& words) {
-    return Answer<TrainOptions>(train_table(), split(std::string(train_line) + " " + words)).said;
+    return Answer<TrainOptions>(train_table(), split(std::string(train_arguments) + " " + words)).said;
   };
   EXPECT_THAT(hint("--arch transformer_iwslt_de_en"),
               HasSubstr(" | --task transformer-base --transformer-dim-ffn 1024 --transformer-heads 4"));
@@ -82,15 +82,16 @@ TEST(FairseqsOptions, ThatJoinPiecesAreIgnoredAsTranslationsAreText) {
   EXPECT_EQ(Answer<TranslateCommandOptions>(translate_table(), {"-m", "m", "--remove-bpe", "@@ "}).outcome(), ignored);
   EXPECT_EQ(Answer<TranslateCommandOptions>(translate_table(), split("-m m --post-process subword_nmt")).outcome(),
             ignored);
-  EXPECT_EQ(Answer<TrainOptions>(train_table(), split(std::string(train_line) + " --eval-bleu-remove-bpe")).outcome(),
-            ignored);
+  EXPECT_EQ(
+      Answer<TrainOptions>(train_table(), split(std::string(train_arguments) + " --eval-bleu-remove-bpe")).outcome(),
+      ignored);
 }
 
 TEST(FairseqsOptions, AreIgnoredWithValuesThatChangeNothingHere) {
   for (const char* words : {"--lr-scheduler inverse_sqrt", "--criterion label_smoothed_cross_entropy",
                             "--warmup-init-lr -1", "--alignment-heads 1", "--sampling-method concat",
                             "--distributed-world-size 1", "--skip-invalid-size-inputs-valid-test"})
-    EXPECT_EQ(Answer<TrainOptions>(train_table(), split(std::string(train_line) + " " + words)).outcome(), ignored)
+    EXPECT_EQ(Answer<TrainOptions>(train_table(), split(std::string(train_arguments) + " " + words)).outcome(), ignored)
         << words;
 }
 
@@ -102,11 +103,12 @@ TEST(OpenNmtsOptions, SayWhatTheyAreCalledHere) {
       {"--train_steps 100000", "--after 100000u"},   {"--accum_count 4", "--optimizer-delay"},
       {"--coverage_attn", "docs/attention.md"},      {"--dynamic_dict", "--copy"}};
   for (const auto& [words, name] : called) {
-    const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " " + words));
+    const Answer<TrainOptions> answer(train_table(), split(std::string(train_arguments) + " " + words));
     EXPECT_EQ(answer.outcome(), refused) << words;
     EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name));
   }
-  EXPECT_EQ(Answer<TrainOptions>(train_table(), split(std::string(train_line) + " --optim adam")).outcome(), ignored);
+  EXPECT_EQ(Answer<TrainOptions>(train_table(), split(std::string(train_arguments) + " --optim adam")).outcome(),
+            ignored);
   const Answer<TranslateCommandOptions> answer(translate_table(), split("-m m -src text -beam_size 5 --batch_size 30"));
   EXPECT_THAT(answer.said, HasSubstr("there is no option -src\n    hint: --input names the text"));
   EXPECT_THAT(answer.said, HasSubstr("there is no option -beam_size\n    hint: use --beam-size"));
@@ -163,14 +165,14 @@ TEST(SockeyesOptions, SayWhatTheyAreCalledHere) {
                                                         {"--gradient-clipping-type abs", "single elements"},
                                                         {"--device-id 0", "--devices"}};
   for (const auto& [words, name] : called) {
-    const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " " + words));
+    const Answer<TrainOptions> answer(train_table(), split(std::string(train_arguments) + " " + words));
     EXPECT_EQ(answer.outcome(), refused) << words;
     EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name));
   }
   EXPECT_EQ(Answer<TranslateCommandOptions>(translate_table(), split("-m m --chunk-size 9")).outcome(), ignored);
-  EXPECT_EQ(
-      Answer<TrainOptions>(train_table(), split(std::string(train_line) + " --gradient-clipping-type norm")).outcome(),
-      ignored);
+  EXPECT_EQ(Answer<TrainOptions>(train_table(), split(std::string(train_arguments) + " --gradient-clipping-type norm"))
+                .outcome(),
+            ignored);
 }
 
 TEST(ForeignOptions, OfSacrebleuAndFastAlignAreAnsweredWhereTheyBelong) {

@@ -5,30 +5,14 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "options/train_table.h"
+#include "tests/cli/parse_train.h"
+#include "tests/error_of.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
-
-TrainOptions train(Strings arguments, const Strings& vocabs = {"v", "v"}) {
-  arguments.insert(arguments.end(), {"-m", "m", "-t", "a", "b", "-v"});
-  arguments.insert(arguments.end(), vocabs.begin(), vocabs.end());
-  TrainOptions options;
-  parse(train_table(), arguments, options);
-  return options;
-}
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 // What train says beside errors.
 std::string warnings_of(const Strings& arguments, const Strings& vocabs = {"v", "v"}) {

@@ -6,6 +6,7 @@
 #include "decode/forbidden_phrases.h"
 #include "decode/translator.h"
 #include "score/scorer.h"
+#include "tests/decode/letters.h"
 #include "tests/decode/phrases_in_text.h"
 #include "tests/decode/tiny_translator.h"
 #include "tests/decode/toy_decoding.h"
@@ -16,8 +17,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 using Pieces = std::vector<int32_t>;
-
-constexpr int32_t a = 3, b = 4, c = 5;
 
 /// Searches of the toy model, whose pieces 3, 4 and 5 are the words a, b and c.
 class ToyAvoiding : public testing::Test {

@@ -1,4 +1,5 @@
 #include "decode/beam.h"
+#include "tests/decode/letters.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-constexpr int32_t eos = 2, a = 3, b = 4;
+constexpr int32_t eos = 2;
 
 const Sentence four_pieces{{a, a, b, b}}, two_pieces{{a, b}};
 

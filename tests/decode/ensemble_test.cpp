@@ -15,7 +15,7 @@ namespace {
 
 using Pieces = ToyDecoding::Pieces;
 
-constexpr int a = 1000, b = 2000;  // two models
+constexpr int model_a = 1000, model_b = 2000;  // two models
 
 class Ensembles : public testing::Test {
  protected:
@@ -54,11 +54,11 @@ class Ensembles : public testing::Test {
 
 TEST_F(Ensembles, ScoreByTheWeightedSumOfLogProbabilities) {
   for (const auto& [weight_a, weight_b] : {std::pair(0.5, 0.5), {1.0, 0.25}, {2.0, 1.0}}) {
-    const auto found = find(of({{a, weight_a}, {b, weight_b}}));
+    const auto found = find(of({{model_a, weight_a}, {model_b, weight_b}}));
     for (size_t i = 0; i < found.size(); ++i)
       for (const Hypothesis& h : found[i]) {
         const Pieces source = sentences()[i].source;
-        const double by_a = log_prob_of(source, h, a), by_b = log_prob_of(source, h, b);
+        const double by_a = log_prob_of(source, h, model_a), by_b = log_prob_of(source, h, model_b);
         ASSERT_EQ(h.by_model.size(), 2u);
         EXPECT_NEAR(h.by_model[0], by_a, 1e-4);
         EXPECT_NEAR(h.by_model[1], by_b, 1e-4);
@@ -70,7 +70,7 @@ TEST_F(Ensembles, ScoreByTheWeightedSumOfLogProbabilities) {
 // Weights are normalised: the sum of probabilities is one.
 TEST_F(Ensembles, ScoreByTheMeanOfProbabilitiesIfAsked) {
   for (const auto& [weight_a, weight_b] : {std::pair(0.5, 0.5), {1.0, 1.0}, {3.0, 1.0}, {0.0, 2.0}}) {
-    const auto found = find(of({{a, weight_a}, {b, weight_b}}, EnsembleMean::arithmetic));
+    const auto found = find(of({{model_a, weight_a}, {model_b, weight_b}}, EnsembleMean::arithmetic));
     const double part = weight_a / (weight_a + weight_b);
     for (size_t i = 0; i < found.size(); ++i)
       for (const Hypothesis& h : found[i]) {
@@ -79,19 +79,19 @@ TEST_F(Ensembles, ScoreByTheMeanOfProbabilitiesIfAsked) {
         if (h.length > int(ids.size())) ids.push_back(eos_id);
         double sum = 0;
         for (const int32_t id : ids) {
-          const double by_a = log_prob(ToyDecoding::logits(source, prefix, a), id);
-          const double by_b = log_prob(ToyDecoding::logits(source, prefix, b), id);
+          const double by_a = log_prob(ToyDecoding::logits(source, prefix, model_a), id);
+          const double by_b = log_prob(ToyDecoding::logits(source, prefix, model_b), id);
           sum += std::log(part * std::exp(by_a) + (1 - part) * std::exp(by_b));
           prefix.push_back(id);
         }
         EXPECT_NEAR(h.log_prob, sum, 1e-4);
-        EXPECT_NEAR(h.by_model[0], log_prob_of(sentences()[i].source, h, a), 1e-4);
+        EXPECT_NEAR(h.by_model[0], log_prob_of(sentences()[i].source, h, model_a), 1e-4);
       }
   }
 }
 
 TEST_F(Ensembles, KeepTheMeanOfTheirProgram) {
-  const std::vector<std::pair<int, double>> both = {{a, 0.5}, {b, 0.5}};
+  const std::vector<std::pair<int, double>> both = {{model_a, 0.5}, {model_b, 0.5}};
   const auto found = [&](EnsembleMean mean, SearchRule rule) { return find(of(both, mean, rule)); };
   for (const SearchRule rule : {SearchRule::marian, SearchRule::huggingface, SearchRule::ctranslate2})
     EXPECT_EQ(found(EnsembleMean::automatic, rule), found(EnsembleMean::geometric, rule));
@@ -100,7 +100,7 @@ TEST_F(Ensembles, KeepTheMeanOfTheirProgram) {
 }
 
 TEST_F(Ensembles, OfOneModelWithItselfFindWhatItFinds) {
-  const auto alone = find(of({{a, 1}})), twice = find(of({{a, 0.5}, {a, 0.5}}));
+  const auto alone = find(of({{model_a, 1}})), twice = find(of({{model_a, 0.5}, {model_a, 0.5}}));
   for (size_t i = 0; i < alone.size(); ++i)
     for (size_t rank = 0; rank < alone[i].size(); ++rank) {
       EXPECT_EQ(twice[i][rank].ids, alone[i][rank].ids);
@@ -109,7 +109,7 @@ TEST_F(Ensembles, OfOneModelWithItselfFindWhatItFinds) {
 }
 
 TEST_F(Ensembles, GiveAModelOfWeightZeroNoSay) {
-  const auto alone = find(of({{b, 1}})), both = find(of({{a, 0}, {b, 1}}));
+  const auto alone = find(of({{model_b, 1}})), both = find(of({{model_a, 0}, {model_b, 1}}));
   for (size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(both[i][0].ids, alone[i][0].ids);
 }
 
@@ -118,11 +118,13 @@ TEST_F(Ensembles, FindWhatIsBestForBothTogether) {
   const auto best_of = [&](Ensemble models) {
     return found_by(std::move(models), {.beam_size = 100, .normalize = 0, .max_length_add = 2}, sentences());
   };
-  const auto together = best_of(of({{a, 0.5}, {b, 0.5}})), by_a = best_of(of({{a, 1}})), by_b = best_of(of({{b, 1}}));
+  const auto together = best_of(of({{model_a, 0.5}, {model_b, 0.5}})), by_a = best_of(of({{model_a, 1}})),
+             by_b = best_of(of({{model_b, 1}}));
   for (size_t i = 0; i < together.size(); ++i)
     for (const auto& other : {by_a[i][0], by_b[i][0]}) {
       const Pieces source = sentences()[i].source;
-      EXPECT_GE(together[i][0].log_prob + 1e-4, (log_prob_of(source, other, a) + log_prob_of(source, other, b)) / 2);
+      EXPECT_GE(together[i][0].log_prob + 1e-4,
+                (log_prob_of(source, other, model_a) + log_prob_of(source, other, model_b)) / 2);
     }
 }
 
@@ -152,7 +154,7 @@ TEST_F(Ensembles, RefuseItAlsoWithoutLogProbabilities) {
 }
 
 TEST_F(Ensembles, FindTheSamePiecesWithoutLogProbabilities) {
-  for (const auto& models : {std::vector{std::pair{a, 1.0}}, {{a, 0.5}, {b, 0.5}}})
+  for (const auto& models : {std::vector{std::pair{model_a, 1.0}}, {{model_a, 0.5}, {model_b, 0.5}}})
     for (const int beam_size : {1, 3}) {
       const SearchOptions options{.beam_size = beam_size};
       const auto all = found_by(of(models), options, sentences());

@@ -5,18 +5,14 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "tests/error_of.h"
 
 namespace dragoman {
 namespace {
 
 template <class Options = SearchOptions>
 std::string complaint(const Options& options) {
-  try {
-    validate(options);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
+  return error_of([&] { validate(options); });
 }
 
 TEST(SearchOptions, MayHaveTheirDefaults) { EXPECT_EQ(complaint({}), ""); }

@@ -2,6 +2,7 @@
 
 #include "backend/registry.h"
 #include "base/error.h"
+#include "tests/decode/letters.h"
 #include "tests/decode/toy_decoding.h"
 #include "tests/special_ids.h"
 
@@ -11,8 +12,6 @@ namespace {
 using testing::ElementsAre;
 using Pieces = std::vector<int32_t>;
 using Options = Search::Options;
-
-constexpr int32_t a = 3, b = 4, c = 5;
 
 Options options_of(SearchOptions options) { return std::make_shared<const SearchOptions>(options); }
 

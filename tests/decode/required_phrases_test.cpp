@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "backend/registry.h"
+#include "tests/decode/letters.h"
 #include "tests/decode/toy_decoding.h"
 #include "tests/special_ids.h"
 
@@ -12,8 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using Pieces = std::vector<int32_t>;
-
-constexpr int32_t a = 3, b = 4, c = 5;
 
 RequiredPhrases::State after(const RequiredPhrases& phrases, const Pieces& pieces) {
   RequiredPhrases::State state = phrases.begin();

@@ -30,32 +30,32 @@ class Writer : public testing::Test {
   SearchOptions search;
 };
 
-const Translation first{"ein Hund", -1.5, -0.5, 3, {-0.25, -0.25, -1}, {}}, second{"", -4, -2, 2, {-3, -1}, {}};
+const Translation best{"ein Hund", -1.5, -0.5, 3, {-0.25, -0.25, -1}, {}}, second{"", -4, -2, 2, {-3, -1}, {}};
 
-TEST_F(Writer, WritesTextAlone) { EXPECT_THAT(lines({{{first}}, {{second}}}), ElementsAre("ein Hund", "")); }
+TEST_F(Writer, WritesTextAlone) { EXPECT_THAT(lines({{{best}}, {{second}}}), ElementsAre("ein Hund", "")); }
 
 TEST_F(Writer, JoinsThePartsOfALine) {
-  EXPECT_THAT(lines({{{first}, true}, {{second}, true}, {{first}}, {{second}, true}, {{first}}, {{second}}}),
+  EXPECT_THAT(lines({{{best}, true}, {{second}, true}, {{best}}, {{second}, true}, {{best}}, {{second}}}),
               ElementsAre("ein Hund ein Hund", "ein Hund", ""));
 }
 
 TEST_F(Writer, WritesNBestListsAsMarianDoes) {
   search.n_best = 2;
   EXPECT_THAT(
-      lines({{{first, second}}, {{Translation{}}}}),
+      lines({{{best, second}}, {{Translation{}}}}),
       ElementsAre("0 ||| ein Hund ||| F0= -1.5 ||| -0.5", "0 |||  ||| F0= -4 ||| -2", "1 |||  ||| F0= 0 ||| 0"));
 }
 
 TEST_F(Writer, WritesAFeatureForEachModel) {
   search.n_best = 1;
-  Translation t = first;
+  Translation t = best;
   t.by_model = {-1, -2};
   EXPECT_THAT(lines({{{t}}}), ElementsAre("0 ||| ein Hund ||| F0= -1 F1= -2 ||| -0.5"));
 }
 
 TEST_F(Writer, WritesWordScoresAsMarianDoes) {
   options.word_scores = true;
-  EXPECT_THAT(lines({{{first}}}), ElementsAre("ein Hund ||| WordScores= -0.25000 -0.25000 -1.00000"));
+  EXPECT_THAT(lines({{{best}}}), ElementsAre("ein Hund ||| WordScores= -0.25000 -0.25000 -1.00000"));
   options.scores = true;
   EXPECT_THAT(lines({{{second}}}), ElementsAre("-4\t ||| WordScores= -3.00000 -1.00000"));
   options.scores = false;
@@ -65,11 +65,11 @@ TEST_F(Writer, WritesWordScoresAsMarianDoes) {
 
 TEST_F(Writer, AddsUpTheScoresOfAJoinedLine) {  // the shorter list repeats its last
   search.n_best = 2;
-  EXPECT_THAT(lines({{{first}, true}, {{first, second}}}),
+  EXPECT_THAT(lines({{{best}, true}, {{best, second}}}),
               ElementsAre("0 ||| ein Hund ein Hund ||| F0= -3 ||| -1", "0 ||| ein Hund ||| F0= -5.5 ||| -2.5"));
 }
 
-// Log-probabilities over the sum of the lengths would be -1.9 for the first and -1.2 for the second.
+// Log-probabilities over the sum of the lengths would be -1.9 for the best and -1.2 for the second.
 TEST_F(Writer, WritesTheBestOfAJoinedLineFirst) {
   const std::vector<Translation> begin = {{"a", -1, -1, 1, {}, {}}, {"b", -11, -1.1, 10, {}, {}}},
                                  end = {{"c", -20, -2, 10, {}, {}}, {"d", -2.1, -2.1, 1, {}, {}}};

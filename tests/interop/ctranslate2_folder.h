@@ -10,14 +10,14 @@
 #include "decode/beam_search.h"
 #include "interop/open_model.h"
 #include "model/frame.h"
+#include "tests/error_of.h"
+#include "tests/interop/golden.h"
 #include "tests/interop/score_difference.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
 /// Helpers of the tests of CTranslate2's folders.
 namespace dragoman::ctranslate2_folders {
-
-inline std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 inline std::vector<std::vector<std::string>> rows(const std::string& file) {
   std::istringstream text(read_file(golden(file)));
@@ -58,12 +58,7 @@ inline void expect_searches(const ModelFile& file, const std::string& folder) {
 }
 
 inline std::string complaint(const std::string& path, const OpenOptions& options = {}) {
-  try {
-    open_model(path, options);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
+  return error_of([&] { open_model(path, options); });
 }
 
 /// A copy of a golden folder that may be changed.

@@ -7,18 +7,17 @@
 #include "base/file.h"
 #include "decode/beam_search.h"
 #include "interop/open_model.h"
+#include "tests/interop/golden.h"
 #include "tests/interop/score_difference.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
 
-inline std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
-
 inline std::string sentencepiece() { return read_file(source_dir() + "/tests/vocab/golden/bpe.spm"); }
 
 /// The two best of four beams, as generate() finds them.
-inline void expect_searches(const ModelFile& file, const std::string& searches) {
+inline void expect_generated(const ModelFile& file, const std::string& searches) {
   Arena arena;
   const LoadedModel loaded = load_model(file, backend("cpu"), arena);
   Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};

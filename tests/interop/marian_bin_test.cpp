@@ -10,6 +10,8 @@
 #include "interop/open_model.h"
 #include "interop/weight_mapping.h"
 #include "io/int8_weights.h"
+#include "tests/bytes_of.h"
+#include "tests/error_of.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
@@ -30,16 +32,12 @@ struct Writer {
   std::vector<Item> items;
   uint64_t version = 1;
 
-  template <class T>
-  static std::string bytes(const std::vector<T>& values) {
-    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-  }
   std::string file() const {
-    std::string out = bytes<uint64_t>({version, items.size()});
-    for (const Item& i : items) out += bytes<uint64_t>({i.name.size() + 1, i.type, i.shape.size(), i.data.size()});
+    std::string out = bytes_of<uint64_t>({version, items.size()});
+    for (const Item& i : items) out += bytes_of<uint64_t>({i.name.size() + 1, i.type, i.shape.size(), i.data.size()});
     for (const Item& i : items) out += i.name + '\0';
-    for (const Item& i : items) out += bytes(i.shape);
-    out += bytes<uint64_t>({3}) + std::string(3, '\0');
+    for (const Item& i : items) out += bytes_of(i.shape);
+    out += bytes_of<uint64_t>({3}) + std::string(3, '\0');
     for (const Item& i : items) out += i.data;
     return out;
   }
@@ -59,7 +57,7 @@ std::vector<ForeignTensor> read(const Writer& writer) {
 
 // A matrix (2,3) of three inputs' … two rows; its integers lie as (3,2), and 0.5 is the factor: values are doubled.
 const Writer::Item in_8_bits{
-    "decoder_l1_ffn_W1", 0x10001, {2, 3}, Writer::bytes<int8_t>({1, -2, 3, -4, 5, 127}) + Writer::bytes<float>({0.5F})};
+    "decoder_l1_ffn_W1", 0x10001, {2, 3}, bytes_of<int8_t>({1, -2, 3, -4, 5, 127}) + bytes_of<float>({0.5F})};
 
 TEST(MarianBin, HasIntegersTransposedAndAFactor) {
   const auto tensors = read({{in_8_bits}});
@@ -72,20 +70,19 @@ TEST(MarianBin, HasIntegersTransposedAndAFactor) {
 }
 
 TEST(MarianBin, MakesFloatsOfSixteenBits) {
-  const auto tensors =
-      read({{{"W", 0x4102, {1, 2}, Writer::bytes<int16_t>({512, -2048}) + Writer::bytes<float>({1024})}}});
+  const auto tensors = read({{{"W", 0x4102, {1, 2}, bytes_of<int16_t>({512, -2048}) + bytes_of<float>({1024})}}});
   EXPECT_THAT(values<float>(tensors[0].read()), ElementsAre(0.5F, -2));
 }
 
 TEST(MarianBin, HasEmbeddingsOfForksAsTheyAre) {
-  const auto tensors = read({{{"Wemb", 0x4101, {3, 1}, Writer::bytes<int8_t>({1, 2, 3}) + Writer::bytes<float>({1})}}});
+  const auto tensors = read({{{"Wemb", 0x4101, {3, 1}, bytes_of<int8_t>({1, 2, 3}) + bytes_of<float>({1})}}});
   EXPECT_FALSE(tensors[0].transposed);
   EXPECT_THAT(tensors[0].shape, ElementsAre(3, 1));
 }
 
 // Rows of ours are outputs: integers pass as they lie, floats and the output layer's integers are turned.
 TEST(MarianBin, BecomesRowsOfOutputs) {
-  Writer::Item output = in_8_bits, floats{"decoder_l1_ffn_W2", 0x404, {2, 2}, Writer::bytes<float>({1, 2, 3, 4})};
+  Writer::Item output = in_8_bits, floats{"decoder_l1_ffn_W2", 0x404, {2, 2}, bytes_of<float>({1, 2, 3, 4})};
   output.name = "decoder_ff_logit_out_Wt";
   WeightMapping weights("m.bin", read({{in_8_bits, output, floats}}));
   weights.matrix("up.weight", in_8_bits.name, MatrixRows::inputs);
@@ -124,7 +121,7 @@ void add_as_forks(Writer& writer, const ForeignTensor& t) {
   }
   const auto numbers = values<float>(bytes);
   if (!is_product(t.name) && t.name != "Wemb") {
-    writer.items.push_back({t.name, 0x404, shape, Writer::bytes(numbers)});
+    writer.items.push_back({t.name, 0x404, shape, bytes_of(numbers)});
     return;
   }
   const float factor = 127 / largest(numbers);
@@ -133,9 +130,8 @@ void add_as_forks(Writer& writer, const ForeignTensor& t) {
     const int64_t R = t.shape[0], C = t.shape[1], from = is_product(t.name) ? i % R * C + i / R : i;
     integers.push_back(int8_t(std::lround(numbers[size_t(from)] * factor)));
   }
-  writer.items.push_back({t.name, 0x4101, shape, Writer::bytes(integers) + Writer::bytes<float>({factor})});
-  writer.items.push_back(
-      {(t.name == "Wemb" ? "none" : t.name) + "_QuantMultA", 0x404, {1}, Writer::bytes<float>({31.5F})});
+  writer.items.push_back({t.name, 0x4101, shape, bytes_of(integers) + bytes_of<float>({factor})});
+  writer.items.push_back({(t.name == "Wemb" ? "none" : t.name) + "_QuantMultA", 0x404, {1}, bytes_of<float>({31.5F})});
 }
 
 std::vector<float> numbers_of(const ModelFile& model, const std::string& weight) {
@@ -170,12 +166,7 @@ TEST(MarianBin, OfForksIsTheModelButForRounding) {
 }
 
 std::string complaint(const Writer& writer) {
-  try {
-    read(writer);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
+  return error_of([&] { read(writer); });
 }
 
 TEST(MarianBin, RefusesByNameWhatItCannotRead) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "interop/open_shortlist.h"
 #include "io/safetensors.h"
+#include "tests/bytes_of.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
@@ -17,11 +18,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-template <class T>
-std::string bytes(const std::vector<T>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
-
 /// Marian's binary shortlist. The checksum is written out here once more: the test is its second opinion.
 struct Binary {
   std::vector<uint64_t> begins;
@@ -29,7 +25,7 @@ struct Binary {
   uint64_t first = 3;
 
   std::string content() const {
-    return bytes<uint64_t>({first, 100, begins.size(), best.size()}) + bytes(begins) + bytes(best);
+    return bytes_of<uint64_t>({first, 100, begins.size(), best.size()}) + bytes_of(begins) + bytes_of(best);
   }
   std::string file() const {
     const std::string data = content();
@@ -39,7 +35,7 @@ struct Binary {
       std::memcpy(&word, &data[8 * i], 8);
       sum = sum ^ (word + 0x9e3779b9U + sum * 64 + sum / 4);
     }
-    return bytes<uint64_t>({0xF11A48D5013417F5, sum}) + data;
+    return bytes_of<uint64_t>({0xF11A48D5013417F5, sum}) + data;
   }
 };
 
@@ -85,8 +81,8 @@ TEST_F(MarianShortlist, AlwaysAllowsTheEndAndItsTranslations) {
 // The checksum of a file is that of its 64-bit words by hand: 1, then 2.
 TEST_F(MarianShortlist, HasTheChecksumOfMarian) {
   const uint64_t one = 1 + 0x9e3779b9ULL, sum = one ^ (2 + 0x9e3779b9ULL + (one << 6) + (one >> 2));
-  const std::string content = bytes<uint64_t>({1, 2, 0, 0});
-  const std::string begin = bytes<uint64_t>({0xF11A48D5013417F5, 0});
+  const std::string content = bytes_of<uint64_t>({1, 2, 0, 0});
+  const std::string begin = bytes_of<uint64_t>({0xF11A48D5013417F5, 0});
   const uint64_t third = sum ^ (0x9e3779b9ULL + (sum << 6) + (sum >> 2));
   const uint64_t fourth = third ^ (0x9e3779b9ULL + (third << 6) + (third >> 2));
   expect_error(begin + content, fmt::format("the content has the checksum {:016x}, expected {:016x}", fourth, 0));
@@ -105,7 +101,7 @@ TEST_F(MarianShortlist, IsRefusedWhenDamaged) {
   for (const uint64_t size : {~uint64_t{0}, uint64_t{1} << 61, uint64_t{1} << 62})
     for (const size_t field : {32, 40}) {
       std::string lying = whole;
-      lying.replace(field, 8, bytes<uint64_t>({size}));
+      lying.replace(field, 8, bytes_of<uint64_t>({size}));
       expect_error(lying, "its header announces");
     }
 }

@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "interop/marian_config.h"
 #include "interop/open_model.h"
+#include "tests/error_of.h"
+#include "tests/interop/golden.h"
 #include "tests/interop/score_difference.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
@@ -17,8 +19,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 const std::vector<std::string> words = {golden("words.yml"), golden("words.yml")};
 
@@ -94,19 +94,10 @@ TEST(MarianModel, FindsItsVocabulariesInTheConfigurationsBesideIt) {
   EXPECT_THROW(open_model(folder / "two.yml"), Error);
 }
 
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
-
 TEST(MarianModel, NeedsTheVocabulariesThatItWasTrainedWith) {
   const TemporaryFolder folder;
   const std::string more = folder.make("more.yml", read_file(words[0]) + "another: 20\n");
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 read_marian(golden("tied.npz"), {more, more});
               }),
               AllOf(HasSubstr("has 20 rows"), HasSubstr("21 pieces")));
@@ -117,13 +108,13 @@ TEST(MarianModel, NeedsTheVocabulariesThatItWasTrainedWith) {
 TEST(MarianModel, NamesTheSentencePieceModelThatIsBroken) {
   const TemporaryFolder folder;
   const std::string list = folder.make("words.yml", read_file(words[0])), path = folder.make("target.spm", "broken");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               read_marian(golden("tied.npz"), {list, list});
             }),
             path + " is text, expected a SentencePiece model");
   std::filesystem::remove(path);
   std::filesystem::create_symlink("nowhere", path);
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               read_marian(golden("tied.npz"), {list, list});
             }),
             path + ": cannot be opened: No such file or directory");
@@ -131,9 +122,9 @@ TEST(MarianModel, NamesTheSentencePieceModelThatIsBroken) {
 
 TEST(MarianConfig, NamesWhatItDoesNotKnow) {
   const auto complaint = [](const std::string& yaml) {
-    return message_of([&] { marian_config("type: transformer\n" + yaml, "m.npz"); });
+    return error_of([&] { marian_config("type: transformer\n" + yaml, "m.npz"); });
   };
-  EXPECT_EQ(message_of([] { marian_config("type: amun\n", "m.npz"); }),
+  EXPECT_EQ(error_of([] { marian_config("type: amun\n", "m.npz"); }),
             "m.npz: its option type is amun, which dragoman does not support");
   for (const char* option :
        {"transformer-ffn-depth: 3", "transformer-preprocess: h", "transformer-postprocess-top: r", "right-left: true",

@@ -11,6 +11,8 @@
 #include "interop/file_set.h"
 #include "interop/torch_file.h"
 #include "interop/weight_mapping.h"
+#include "tests/bytes_of.h"
+#include "tests/error_of.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
@@ -26,14 +28,9 @@ std::string array(const std::string& dictionary, const std::string& data) {
   return std::string("\x93NUMPY\x01\x00", 8) + char(header.size() % 256) + char(header.size() / 256) + header + data;
 }
 
-template <class T>
-std::string bytes(const std::vector<T>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
-
 std::string floats(const std::string& shape, const std::vector<float>& values, const char* order = "False") {
   return array("{'descr': '<f4', 'fortran_order': " + std::string(order) + ", 'shape': " + shape + ", }",
-               bytes(values));
+               bytes_of(values));
 }
 
 std::string save(const TemporaryFolder& folder, const std::string& name, const std::string& content) {
@@ -68,19 +65,14 @@ TEST(Npz, HasArraysInTheOrderOfC) {
 
 std::string complaint(const std::string& content) {
   const TemporaryFolder folder;
-  try {
-    read_npz(save(folder, "a.npy", content));
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
+  return error_of([&] { read_npz(save(folder, "a.npy", content)); });
 }
 
 TEST(Npz, RefusesHeadersThatDoNotGoWithTheirData) {
   EXPECT_THAT(complaint(floats("(2, 3)", {1, 2, 3})), HasSubstr("expected"));
   EXPECT_THAT(complaint(floats("(4611686018427387904, 8)", {1})), HasSubstr("more than a file can hold"));
   EXPECT_THAT(complaint(floats("(-1,)", {1})), HasSubstr("more than a file can hold"));
-  EXPECT_THAT(complaint(array("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", bytes<float>({1}))),
+  EXPECT_THAT(complaint(array("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", bytes_of<float>({1}))),
               HasSubstr("of type >f4"));
   EXPECT_THAT(complaint(array("{'descr': __import__('os'), 'shape': (1,), }", "")), HasSubstr("damaged"));
   EXPECT_THAT(complaint("no array"), HasSubstr("not a NumPy array"));

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "interop/open_model.h"
 #include "model/frame.h"
+#include "tests/interop/golden.h"
 #include "tests/interop/score_difference.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
@@ -18,8 +19,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 std::vector<ReferenceScore> golden_pairs(const std::string& name) {
   return reference_scores(read_file(golden(name + "/pairs.ids")));

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/error_of.h"
+#include "tests/interop/golden.h"
 #include "tests/interop/torch_stream.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
@@ -19,12 +21,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/torch/" + name; }
+std::string torch_file(const std::string& name) { return golden("torch/" + name); }
 
 /// Both forms of a golden file.
 class TorchFiles : public testing::TestWithParam<std::string> {
  protected:
-  static std::string path(const std::string& name) { return golden(name + GetParam()); }
+  static std::string path(const std::string& name) { return torch_file(name + GetParam()); }
 };
 INSTANTIATE_TEST_SUITE_P(, TorchFiles, testing::Values(".pt", ".old.pt"),
                          [](const auto& form) { return form.param == ".pt" ? "Archive" : "Stream"; });
@@ -38,13 +40,10 @@ std::vector<T> values(const ForeignTensor& tensor) {
   return result;
 }
 
-std::string complaint(const std::string& path) {
-  try {
+std::string error_of_reading(const std::string& path) {
+  return error_of([&] {
     for (const ForeignTensor& tensor : state_dict_tensors(path)) tensor.read();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
+  });
 }
 
 std::string name_of(PickleRef value) { return std::string(value->as<PickleObject>()->class_name()); }
@@ -85,7 +84,7 @@ TEST_P(TorchFiles, HaveTensorsOfManyTypes) {
   EXPECT_THAT(values<int8_t>(tensors[6]), ElementsAre(0, 1, 3));
   EXPECT_THAT(values<uint8_t>(tensors[7]), ElementsAre(0, 1, 3));
   EXPECT_THAT(values<uint8_t>(tensors[8]), ElementsAre(0, 1, 1));
-  EXPECT_THAT(complaint(path("short")), HasSubstr("elements of torch.ShortStorage"));
+  EXPECT_THAT(error_of_reading(path("short")), HasSubstr("elements of torch.ShortStorage"));
 }
 
 TEST_P(TorchFiles, MayBePickledByProtocol4) {
@@ -116,7 +115,7 @@ TEST_P(TorchFiles, HaveOtherObjectsAsDataAndExecuteNothing) {
   EXPECT_EQ(name_of(root.find("shape")), "torch.Size");
   EXPECT_EQ(name_of(root.find("hostile")), "posix.system");
   EXPECT_FALSE(std::filesystem::exists("executed_by_the_reader"));
-  EXPECT_THAT(complaint(path("mixed")), HasSubstr("tensor model is a dict, expected a tensor"));
+  EXPECT_THAT(error_of_reading(path("mixed")), HasSubstr("tensor model is a dict, expected a tensor"));
   EXPECT_THROW(file->tensor_of(*root.find("hostile"), "hostile"), Error);
 }
 
@@ -149,11 +148,11 @@ TEST_P(TorchFiles, AreRefusedIfAPartIsMissing) {
 TEST(TorchFile, NeedNotBeThere) {
   const TemporaryFolder folder;
   EXPECT_FALSE(read_torch(folder / "m.pt"));
-  EXPECT_THAT(complaint(folder / "m.pt"), HasSubstr("there is no such file"));
-  EXPECT_THAT(complaint(folder.make("m.pt", "text")), HasSubstr("m.pt was not written by torch.save"));
-  EXPECT_THAT(complaint(folder.make("m.pt", "\x80\x02N.")), HasSubstr("was not written by torch.save"));
-  EXPECT_THAT(complaint(folder.make("m.pt", "\x80\x09N.")), HasSubstr("protocol 9"));
-  EXPECT_THAT(complaint(source_dir() + "/tests/interop/golden/tied.npz"), HasSubstr("without data.pkl"));
+  EXPECT_THAT(error_of_reading(folder / "m.pt"), HasSubstr("there is no such file"));
+  EXPECT_THAT(error_of_reading(folder.make("m.pt", "text")), HasSubstr("m.pt was not written by torch.save"));
+  EXPECT_THAT(error_of_reading(folder.make("m.pt", "\x80\x02N.")), HasSubstr("was not written by torch.save"));
+  EXPECT_THAT(error_of_reading(folder.make("m.pt", "\x80\x09N.")), HasSubstr("protocol 9"));
+  EXPECT_THAT(error_of_reading(source_dir() + "/tests/interop/golden/tied.npz"), HasSubstr("without data.pkl"));
 }
 
 TEST(TorchFile, IsRefusedIfSizesDoNotGoTogether) {
@@ -162,7 +161,7 @@ TEST(TorchFile, IsRefusedIfSizesDoNotGoTogether) {
     TorchTensor tensor{.name = "w", .shape = {2, 3}, .strides = {3, 1}, .data = std::string(24, 1)};
     (changes(tensor), ...);
     const TemporaryFolder folder;
-    return complaint(folder.make("m.pt", torch_stream({tensor})));
+    return error_of_reading(folder.make("m.pt", torch_stream({tensor})));
   };
   const auto layout = [](std::vector<int64_t> shape, std::vector<int64_t> strides, int64_t offset = 0) {
     return [=](TorchTensor& t) { t.shape = shape, t.strides = strides, t.offset = offset; };
@@ -193,10 +192,10 @@ TEST(TorchFile, IsRefusedIfAStorageIsMissing) {
   std::string file = torch_stream({{.name = "w", .shape = {1}, .strides = {1}, .data = std::string(4, 1)}});
   const TemporaryFolder folder;
   const size_t key = file.rfind("\x8c\x01wa");
-  EXPECT_THAT(complaint(folder.make("m.pt", file.substr(0, key) + "." + file.substr(key + 5))),
+  EXPECT_THAT(error_of_reading(folder.make("m.pt", file.substr(0, key) + "." + file.substr(key + 5))),
               HasSubstr("m.pt: tensor w: its storage w is missing"));
   file[key + 2] = 'x';
-  EXPECT_THAT(complaint(folder.make("m.pt", file)), HasSubstr("holds a storage that no tensor has"));
+  EXPECT_THAT(error_of_reading(folder.make("m.pt", file)), HasSubstr("holds a storage that no tensor has"));
 }
 
 Pickle pickle(const std::string& opcodes) { return read_pickle(std::as_bytes(std::span(opcodes)), "p"); }
@@ -258,7 +257,7 @@ TEST(PickleReader, RefusesWhatNoPicklerWrites) {
 TEST(TorchFile, IsRefusedIfTwoTensorsHaveOneName) {
   const TorchTensor w{.name = "w", .shape = {1}, .strides = {1}, .data = std::string(4, 1)};
   const TemporaryFolder folder;
-  EXPECT_THAT(complaint(folder.make("m.pt", torch_stream({w, w}))), HasSubstr("two tensors named w"));
+  EXPECT_THAT(error_of_reading(folder.make("m.pt", torch_stream({w, w}))), HasSubstr("two tensors named w"));
 }
 
 }  // namespace

@@ -13,7 +13,9 @@
 #include "interop/write_marian.h"
 #include "interop/write_onnx.h"
 #include "io/int8_weights.h"
+#include "tests/error_of.h"
 #include "tests/failing_calls.h"
+#include "tests/interop/golden.h"
 #include "tests/interop/score_difference.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
@@ -26,8 +28,6 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 // With the scores that the model itself gives, so that another one is compared with it.
 std::vector<ReferenceScore> pairs_of(const ModelFile& model) {
@@ -51,12 +51,7 @@ std::vector<ReferenceScore> pairs_of(const ModelFile& model) {
 using Write = void (*)(const ModelFile& model, const std::string& folder);
 
 std::string complaint(Write write, const ModelFile& model, const std::string& folder) {
-  try {
-    write(model, folder);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
+  return error_of([&] { write(model, folder); });
 }
 
 // All bytes of a tensor that has the same name in both.

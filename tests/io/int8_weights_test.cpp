@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/philox.h"
+#include "tests/error_of.h"
 #include "tests/io/test_files.h"
 #include "tests/toy_model.h"
 
@@ -34,15 +35,6 @@ Rounded round(std::vector<float> w, int64_t rows) {
 std::vector<float> rounded_in_place(std::vector<float> w, int64_t rows) {
   round_in_place(Tensor::borrow(w.data(), {rows, int64_t(w.size()) / rows}), "w");
   return w;
-}
-
-std::string complaint(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Int8Weights, AreTheNearestIntegersTiesToEven) {
@@ -89,17 +81,17 @@ TEST(Int8Weights, AreRoundedOnceAndForAll) {
 TEST(Int8Weights, ThatAreNotFiniteAreAnError) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const float value : {NAN, -NAN, infinity, -infinity})
-    EXPECT_THAT(complaint([&] { round({1, 2, value, 3}, 2); }), HasSubstr("w holds "));
-  EXPECT_THAT(complaint([&] { round({1, -infinity}, 1); }), HasSubstr("w holds inf, expected finite numbers"));
-  EXPECT_THAT(complaint([&] { rounded_in_place({1, NAN}, 1); }), HasSubstr("w holds nan, expected finite numbers"));
+    EXPECT_THAT(error_of([&] { round({1, 2, value, 3}, 2); }), HasSubstr("w holds "));
+  EXPECT_THAT(error_of([&] { round({1, -infinity}, 1); }), HasSubstr("w holds inf, expected finite numbers"));
+  EXPECT_THAT(error_of([&] { rounded_in_place({1, NAN}, 1); }), HasSubstr("w holds nan, expected finite numbers"));
 }
 
 TEST(Int8Weights, AtTheEndOfFloat32WouldOverflowAndAreAnError) {
-  EXPECT_EQ(complaint([&] {
+  EXPECT_EQ(error_of([&] {
               round({1, std::numeric_limits<float>::max()}, 1);
             }),
             "w holds 3.4028235e+38, too large to be stored in 8 bits");
-  EXPECT_EQ(complaint([&] { round({1, 3.4028e38f}, 1); }), "");
+  EXPECT_EQ(error_of([&] { round({1, 3.4028e38f}, 1); }), "");
 }
 
 struct Int8Model : InFolder {
@@ -117,7 +109,7 @@ struct Int8Model : InFolder {
     auto changed = weights;
     change(changed);
     save_model(at("changed"), config, vocabularies, changed);
-    return complaint([&] { load_model(at("changed"), backend("cpu"), arena); });
+    return error_of([&] { load_model(at("changed"), backend("cpu"), arena); });
   }
   std::string complaint_with(const std::string& name, const Tensor& value) {
     return complaint_after([&](auto& changed) {
@@ -263,7 +255,7 @@ TEST_F(Int8Model, NamesTheTensorThatIsNotFinite) {
     if (p.name != up && p.name != "encoder.0.feed_forward.up.bias") continue;
     const float before = p.value.as<float>()[7];
     p.value.as<float>()[7] = NAN;
-    EXPECT_EQ(complaint([&] { in_int8(weights_of(model->parameters()), arena, "m"); }),
+    EXPECT_EQ(error_of([&] { in_int8(weights_of(model->parameters()), arena, "m"); }),
               "m: " + p.name + " holds nan, expected finite numbers");
     p.value.as<float>()[7] = before;
   }

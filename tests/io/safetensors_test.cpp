@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "tests/error_of.h"
 #include "tests/io/test_files.h"
 #include "tests/source_dir.h"
 
@@ -148,19 +149,9 @@ TEST_F(Safetensors, FindsTensorsByTheirWholeName) {
   EXPECT_EQ(file.find("zebra"), nullptr);
 }
 
-// What `write` throws, or nothing.
-std::string refusal(const std::function<void()>& write) {
-  try {
-    write();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST_F(Safetensors, RefusesToWriteWhatCannotBeRead) {
   const auto writing = [&](std::vector<TensorEntry> entries, Metadata metadata = {}) {
-    return refusal([&] { write_safetensors(at("m"), entries, metadata); });
+    return error_of([&] { write_safetensors(at("m"), entries, metadata); });
   };
   EXPECT_THAT(writing({tensors[0], tensors[0]}), testing::HasSubstr("two tensors are named vocabulary.source"));
   EXPECT_THAT(writing({{"__metadata__", DType::u8, {3}, bytes_of(letters)}}), testing::HasSubstr("__metadata__"));
@@ -173,8 +164,8 @@ TEST_F(Safetensors, RefusesToWriteWhatCannotBeRead) {
 TEST_F(Safetensors, SaysWhichTensorIsMissingOrOfAnotherType) {
   write_safetensors(at("m"), tensors, {});
   const SafetensorsFile file(at("m"));
-  EXPECT_EQ(refusal([&] { file.get("decoder.norm.weight"); }), at("m") + " has no tensor decoder.norm.weight");
-  EXPECT_EQ(refusal([&] { values_of<double>(file.get("updates")); }), "tensor updates is of type I64, expected F64");
+  EXPECT_EQ(error_of([&] { file.get("decoder.norm.weight"); }), at("m") + " has no tensor decoder.norm.weight");
+  EXPECT_EQ(error_of([&] { values_of<double>(file.get("updates")); }), "tensor updates is of type I64, expected F64");
 }
 
 }  // namespace

@@ -9,14 +9,14 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-ChrfStats stats_of(std::string_view hypothesis, std::vector<std::string_view> references, int word_order = 0) {
+ChrfStats chrf_of(std::string_view hypothesis, std::vector<std::string_view> references, int word_order = 0) {
   return chrf_stats(hypothesis, references, Case::mixed, word_order);
 }
 
 }  // namespace
 
 TEST(ChrfStats, CountsCharactersWithoutWhiteSpace) {
-  const ChrfStats stats = stats_of("a b\u3000c", {"abd"});
+  const ChrfStats stats = chrf_of("a b\u3000c", {"abd"});
   EXPECT_EQ(stats.orders[0].hypothesis, 3);
   EXPECT_EQ(stats.orders[0].matches, 2);
   EXPECT_EQ(stats.orders[1].hypothesis, 2);  // ab, bc
@@ -26,21 +26,21 @@ TEST(ChrfStats, CountsCharactersWithoutWhiteSpace) {
 }
 
 TEST(ChrfStats, CountsACharacterOnceHoweverManyBytesItHas) {
-  EXPECT_EQ(stats_of("中é😀", {"x"}).orders[0].hypothesis, 3);
+  EXPECT_EQ(chrf_of("中é😀", {"x"}).orders[0].hypothesis, 3);
 }
 
 TEST(ChrfStats, LeavesOutOrdersThatTheReferenceIsTooShortFor) {
-  const ChrfStats stats = stats_of("abcdef", {"ab"});
+  const ChrfStats stats = chrf_of("abcdef", {"ab"});
   EXPECT_EQ(stats.orders[1].hypothesis, 5);
   EXPECT_EQ(stats.orders[2].hypothesis, 0);
 }
 
 TEST(ChrfStats, TakesTheReferenceThatScoresBest) {
-  EXPECT_EQ(stats_of("abc", {"xyzw", "abcd", "ax"}).orders[0].reference, 4);
+  EXPECT_EQ(chrf_of("abc", {"xyzw", "abcd", "ax"}).orders[0].reference, 4);
 }
 
 TEST(ChrfStats, SplitsAMarkOffTheEndOfAWordElseOffItsBeginning) {
-  const ChrfStats stats = stats_of("(hi) \"ok -", {"x y"}, 2);
+  const ChrfStats stats = chrf_of("(hi) \"ok -", {"x y"}, 2);
   EXPECT_EQ(stats.orders[6].hypothesis, 5);  // "(hi" ")" """ "ok" "-"
   EXPECT_EQ(stats.orders[7].hypothesis, 4);
 }
@@ -53,8 +53,8 @@ TEST(Chrf, WeighsRecallTwiceAsMuchAsPrecision) {
 
 TEST(Chrf, OfACorpusComesFromTheSumOfItsLines) {
   const Lines hypotheses{"abc def", "ghijk"}, references{"abd df", "ghxjk"};
-  ChrfStats sum = stats_of(hypotheses[0], {references[0]});
-  sum += stats_of(hypotheses[1], {references[1]});
+  ChrfStats sum = chrf_of(hypotheses[0], {references[0]});
+  sum += chrf_of(hypotheses[1], {references[1]});
   EXPECT_EQ(chrf(hypotheses, {references}), chrf(sum));
 }
 

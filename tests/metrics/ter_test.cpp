@@ -10,13 +10,11 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-TerStats stats_of(std::string_view hypothesis, std::vector<std::string_view> references, Case letters = Case::lower) {
+TerStats ter_of(std::string_view hypothesis, std::vector<std::string_view> references, Case letters = Case::lower) {
   return ter_stats(hypothesis, references, letters);
 }
 
-double edits(std::string_view hypothesis, std::string_view reference) {
-  return stats_of(hypothesis, {reference}).edits;
-}
+double edits(std::string_view hypothesis, std::string_view reference) { return ter_of(hypothesis, {reference}).edits; }
 
 std::vector<int> positions(std::u32string_view hypothesis, std::u32string_view reference) {
   EditDistance distance(reference, hypothesis.size());
@@ -65,14 +63,14 @@ TEST(Ter, CountsARunOfWordsThatMovesAsOneEdit) {
 }
 
 TEST(Ter, TakesTheNearestReferenceAndTheMeanOfTheirLengths) {
-  const TerStats stats = stats_of("a b c", {"x y z u", "a b d"});
+  const TerStats stats = ter_of("a b c", {"x y z u", "a b d"});
   EXPECT_EQ(stats.edits, 1);
   EXPECT_EQ(stats.reference_words, 3.5);
 }
 
 TEST(Ter, IgnoresCapitalsUnlessToldOtherwise) {
-  EXPECT_EQ(stats_of("The ÄRGER", {"the ärger"}).edits, 0);
-  EXPECT_EQ(stats_of("The ÄRGER", {"the ärger"}, Case::mixed).edits, 2);
+  EXPECT_EQ(ter_of("The ÄRGER", {"the ärger"}).edits, 0);
+  EXPECT_EQ(ter_of("The ÄRGER", {"the ärger"}, Case::mixed).edits, 2);
 }
 
 TEST(Ter, OfACorpusComesFromTheSumOfItsLines) {
@@ -81,9 +79,9 @@ TEST(Ter, OfACorpusComesFromTheSumOfItsLines) {
 }
 
 TEST(Ter, OfNothingIsZeroAndOfSomethingWithoutAReferenceAHundred) {
-  EXPECT_EQ(ter(stats_of("", {""})), 0);
-  EXPECT_EQ(ter(stats_of("a b", {""})), 100);
-  EXPECT_EQ(ter(stats_of("", {"a b"})), 100);
+  EXPECT_EQ(ter(ter_of("", {""})), 0);
+  EXPECT_EQ(ter(ter_of("a b", {""})), 100);
+  EXPECT_EQ(ter(ter_of("", {"a b"})), 100);
 }
 
 TEST(Ter, OfLinesOfThousandsOfWordsEndsSoon) {

@@ -8,6 +8,7 @@
 #include "model/config_fields.h"
 #include "model/presets.h"
 #include "model/validate.h"
+#include "tests/error_of.h"
 
 namespace dragoman {
 namespace {
@@ -70,30 +71,21 @@ TEST(ModelConfig, HasDefaultsWithinTheirBounds) {
   }
 }
 
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
-
 TEST(ModelConfig, GetsTheSameSentenceFromAProgramAndFromAFile) {
   ModelConfig config;
   config.heads = 7;
-  const std::string sentence = message_of([&] { validate(config); });
+  const std::string sentence = error_of([&] { validate(config); });
   EXPECT_EQ(sentence, "--dim-emb 512 cannot be divided among --transformer-heads 7");
-  EXPECT_EQ(message_of([&] { config_from_json(to_json(config), "m"); }),
+  EXPECT_EQ(error_of([&] { config_from_json(to_json(config), "m"); }),
             "m: its model configuration is impossible: " + sentence);
 }
 
 TEST(ModelConfig, RefusesHeadsThatNothingJoinsToTheWidthOfTheModel) {
   ModelConfig config;
   config.attention.projects_result = false;
-  EXPECT_EQ(message_of([&] { validate(config); }), "");
+  EXPECT_EQ(error_of([&] { validate(config); }), "");
   config.value_size = 32;
-  EXPECT_THAT(message_of([&] { validate(config); }),
+  EXPECT_THAT(error_of([&] { validate(config); }),
               HasSubstr("without a projection of attention's result (attention_projects_result), its 8 heads of 32 "
                         "values would have to be as wide as --dim-emb 512"));
 }
@@ -110,26 +102,26 @@ TEST(ModelConfig, IsWrittenWithoutNewerFieldsAtTheirDefaults) {
 TEST(ModelConfig, RefusesNumbersBeyondTheirBounds) {
   ModelConfig config;
   config.attention.stride = 1;
-  EXPECT_EQ(message_of([&] { validate(config); }), "--attention-stride: 1 is out of range, expected from 2 to 1000");
+  EXPECT_EQ(error_of([&] { validate(config); }), "--attention-stride: 1 is out of range, expected from 2 to 1000");
   config.attention.stride = 3, config.dropout.sublayer = 1;
-  EXPECT_EQ(message_of([&] { validate(config); }), "--transformer-dropout: 1 is out of range, expected from 0 to 0.99");
+  EXPECT_EQ(error_of([&] { validate(config); }), "--transformer-dropout: 1 is out of range, expected from 0 to 0.99");
 }
 
 TEST(ModelConfig, TiesDecoderLayersToLayersBelowWithWeightsOfTheirOwn) {
   ModelConfig config;
   config.tied_decoder_layers = {1, 1, 2, 1, 1, 1};
-  EXPECT_EQ(message_of([&] { validate(config); }),
+  EXPECT_EQ(error_of([&] { validate(config); }),
             "--transformer-tied-layers ties decoder layer 3 to layer 2, expected itself, or a layer below with weights "
             "of its own, from 1");
   config.tied_decoder_layers = {0, 1, 1, 1, 1, 1};
-  EXPECT_EQ(message_of([&] { validate(config); }),
+  EXPECT_EQ(error_of([&] { validate(config); }),
             "--transformer-tied-layers ties decoder layer 1 to layer 0, expected itself, or a layer below with weights "
             "of its own, from 1");
   config.tied_decoder_layers = {1};
-  EXPECT_EQ(message_of([&] { validate(config); }),
+  EXPECT_EQ(error_of([&] { validate(config); }),
             "--transformer-tied-layers has 1 numbers, expected one for each of the 6 decoder layers");
   config.tied_decoder_layers = {1, 2, 1, 2, 1, 6};
-  EXPECT_EQ(message_of([&] { validate(config); }), "");
+  EXPECT_EQ(error_of([&] { validate(config); }), "");
 }
 
 TEST(ModelConfig, ReadsTiedLayersThatEarlierVersionsCountedFromZero) {
@@ -146,27 +138,26 @@ TEST(ModelConfig, ReadsTiedLayersThatEarlierVersionsCountedFromZero) {
 TEST(ModelConfig, HasDecoderHeadsThatDivideTheModel) {
   ModelConfig config;
   config.decoder_heads = 7;
-  EXPECT_EQ(message_of([&] { validate(config); }),
-            "--dim-emb 512 cannot be divided among --transformer-decoder-heads 7");
+  EXPECT_EQ(error_of([&] { validate(config); }), "--dim-emb 512 cannot be divided among --transformer-decoder-heads 7");
   config.decoder_heads = 4, config.positions = Positions::rotary;
-  EXPECT_THAT(message_of([&] { validate(config); }), HasSubstr("needs the same heads everywhere"));
+  EXPECT_THAT(error_of([&] { validate(config); }), HasSubstr("needs the same heads everywhere"));
 }
 
 TEST(ModelConfig, HasIdsOfPiecesThatTheVocabularyHas) {
   ModelConfig config;
   config.decoder_start = DecoderStart::pad;
-  EXPECT_EQ(message_of([&] { validate(config); }), "--decoder-start pad is a piece that the vocabulary does not have");
+  EXPECT_EQ(error_of([&] { validate(config); }), "--decoder-start pad is a piece that the vocabulary does not have");
   config.special.pad = 3, config.special.bos = -1, config.source_vocabulary = config.target_vocabulary = 4;
-  EXPECT_EQ(message_of([&] { validate(config); }), "");
+  EXPECT_EQ(error_of([&] { validate(config); }), "");
   EXPECT_EQ(config_from_json(to_json(config), "m").special, config.special);
   config.special.unk = 4;
-  EXPECT_EQ(message_of([&] { validate(config); }), "unk_id is 4, but the vocabulary has 4 pieces");
+  EXPECT_EQ(error_of([&] { validate(config); }), "unk_id is 4, but the vocabulary has 4 pieces");
   config.special.unk = 0, config.special.eos = -1;
-  EXPECT_THAT(message_of([&] { validate(config); }), HasSubstr("eos_id: -1 is out of range, expected"));
+  EXPECT_THAT(error_of([&] { validate(config); }), HasSubstr("eos_id: -1 is out of range, expected"));
 }
 
 std::string complaint(const ModelConfig& config, std::set<std::string_view> options) {
-  return message_of([&] { refuse_unused(config, [&](std::string_view option) { return options.contains(option); }); });
+  return error_of([&] { refuse_unused(config, [&](std::string_view option) { return options.contains(option); }); });
 }
 
 TEST(ModelConfig, RefusesWhatWasGivenThoughSuchAModelLacksIt) {

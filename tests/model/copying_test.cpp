@@ -100,7 +100,7 @@ TEST_P(CopyingModel, RefusesVocabulariesOfTwoSizes) {
   ModelConfig config = config_of(GetParam());
   config.embeddings.tied_all = false;
   config.source_vocabulary = V + 1;
-  EXPECT_THAT(message_of([&] { make_model(config, backend("reference"), arena, DType::f64, false); }),
+  EXPECT_THAT(error_of([&] { make_model(config, backend("reference"), arena, DType::f64, false); }),
               testing::HasSubstr("copies pieces of one vocabulary, but its vocabularies have 12 and 11"));
 }
 

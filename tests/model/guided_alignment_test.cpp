@@ -37,10 +37,10 @@ ModelConfig recurrent(RnnAttention attention) {
 }
 
 // The sentences of different lengths, the longer target last: the steps have another order than the batch.
-Batch batch() { return {{{5, 3, 8, 2, 4, 2}, Spans({0, 4, 6})}, {{3, 5, 2, 9, 2}, Spans({0, 3, 5})}, {0, 1}}; }
+Batch aligned_batch() { return {{{5, 3, 8, 2, 4, 2}, Spans({0, 4, 6})}, {{3, 5, 2, 9, 2}, Spans({0, 3, 5})}, {0, 1}}; }
 
 TEST(AttentionLinks, DivideTheWeightOfATargetTokenAmongItsLinks) {
-  Batch b = batch();
+  Batch b = aligned_batch();
   EXPECT_TRUE(attention_links(b).empty());
   b.links = {{{0, 0}, {1, 2}, {3, 0}}, {{1, 1}}};
   b.links_weight = 0.5;
@@ -83,7 +83,7 @@ TEST_F(Guided, GradientsAreThoseOfBothLosses) {
   for (const ModelConfig& config :
        {last, second, additive, recurrent(RnnAttention::bahdanau), recurrent(RnnAttention::luong)}) {
     const auto model = make(config);
-    Batch b = batch();
+    Batch b = aligned_batch();
     b.links = {{{0, 0}, {1, 2}, {3, 0}}, {{1, 1}}};
     b.links_weight = 0.7;
     for (const auto& p : model->parameters().named()) {
@@ -112,7 +112,7 @@ TEST_F(Guided, LinksChangeGradientsButNotTheLossOfTokens) {
   const auto model = make(small());
   Tape tape;
   Context cx{.backend = backend("reference"), .arena = arena, .tape = &tape};
-  Batch b = batch();
+  Batch b = aligned_batch();
   const auto plain = values_of(model->loss(cx, b, 0.1).loss);
   b.links = {{{0, 0}}, {}};
   b.links_weight = 1;
@@ -124,7 +124,7 @@ TEST_F(Guided, LinksChangeGradientsButNotTheLossOfTokens) {
 }
 
 TEST_F(Guided, GradientsOnTheCpuAreThoseOfReference) {
-  Batch b = batch();
+  Batch b = aligned_batch();
   b.links = {{{0, 0}, {1, 2}, {3, 0}}, {{1, 1}}};
   b.links_weight = 0.7;
   b.weights = {0.5, 2};
@@ -172,7 +172,7 @@ TEST(GuidedAlignmentConfig, IsForCrossAttention) {
   ModelConfig config = small();
   EXPECT_EQ(with_guided_alignment(config).alignment.heads, 1);
   EXPECT_EQ(with_guided_alignment(recurrent(RnnAttention::bahdanau)).alignment.heads, 1);
-  const auto message = [&] { return message_of([&] { with_guided_alignment(config); }); };
+  const auto message = [&] { return error_of([&] { with_guided_alignment(config); }); };
   config = recurrent(RnnAttention::none);
   EXPECT_THAT(message(), HasSubstr("contradicts --rnn-attention none"));
   config = recurrent(RnnAttention::luong);
@@ -186,11 +186,10 @@ TEST(GuidedAlignmentConfig, IsForCrossAttention) {
 TEST(GuidedAlignmentConfig, NamesALayerThatThereIs) {
   ModelConfig config = small();
   config.alignment.layer = 4;
-  EXPECT_THAT(message_of([&] { validate(config); }),
+  EXPECT_THAT(error_of([&] { validate(config); }),
               HasSubstr("--transformer-guided-alignment-layer 4 is beyond the decoder, which has 3 layers"));
   config.alignment = {.layer = 3, .heads = 3};
-  EXPECT_THAT(message_of([&] { validate(config); }),
-              HasSubstr("alignment_heads is 3, but a decoder layer has 2 heads"));
+  EXPECT_THAT(error_of([&] { validate(config); }), HasSubstr("alignment_heads is 3, but a decoder layer has 2 heads"));
 }
 
 }  // namespace

@@ -8,13 +8,13 @@
 namespace dragoman {
 namespace {
 
-struct Case {
+struct OutputLayerCase {
   const char* backend;
   bool packed;
   DType type;  // of packed weights
 };
 
-class OutputLayerTest : public testing::TestWithParam<Case> {
+class OutputLayerTest : public testing::TestWithParam<OutputLayerCase> {
  public:
   void expect_the_same_logits(bool with_bias);
 };
@@ -54,9 +54,11 @@ TEST_P(OutputLayerTest, GivesTheSameLogitsForSomePiecesAsForAll) { expect_the_sa
 TEST_P(OutputLayerTest, AddsToTheLogitsOfSomePiecesTheirBiases) { expect_the_same_logits(true); }
 
 INSTANTIATE_TEST_SUITE_P(Weights, OutputLayerTest,
-                         testing::Values(Case{"cpu", true, DType::f32}, Case{"cpu", true, DType::i8},
-                                         Case{"cpu", false, DType::f32}, Case{"reference", true, DType::i8},
-                                         Case{"reference", false, DType::f32}));
+                         testing::Values(OutputLayerCase{"cpu", true, DType::f32},
+                                         OutputLayerCase{"cpu", true, DType::i8},
+                                         OutputLayerCase{"cpu", false, DType::f32},
+                                         OutputLayerCase{"reference", true, DType::i8},
+                                         OutputLayerCase{"reference", false, DType::f32}));
 
 }  // namespace
 }  // namespace dragoman

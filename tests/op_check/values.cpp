@@ -48,15 +48,6 @@ Tensor positions_of(const Spans& spans) {
   return int_tensor(std::move(positions), {spans.rows(), 2});
 }
 
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 namespace {
 
 Arena arena_of(const Backend& backend, int64_t capacity) {

@@ -1,11 +1,11 @@
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "autodiff/context.h"
 #include "backend/registry.h"
 #include "tensor/spans.h"
+#include "tests/error_of.h"
 #include "tests/threads.h"
 
 namespace dragoman {
@@ -19,9 +19,6 @@ double sum_of(const Tensor& x);
 
 /// Positions (N,2) of packed sentences, which key random masks and position embeddings: sentence, token.
 Tensor positions_of(const Spans& spans);
-
-/// What the Error thrown by f says; empty when it throws none.
-std::string message_of(const std::function<void()>& f);
 
 /// A context on the reference backend in f64, for numbers worked by hand, or on another.
 struct ByHand {

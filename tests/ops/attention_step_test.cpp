@@ -213,7 +213,7 @@ TEST(AttentionStep, RefusesShapesThatDoNotFitAndNamesThem) {
   const Var q = t.random({3, 4}), k = t.random({9, 4}), v = t.random({9, 6});
   const Tensor three = int_tensor({1, 1, 1}, {3}), two = int_tensor({1, 1}, {2});
   const auto step = [&](const Var& k, const StepKeys& keys) {
-    return message_of([&] { attention_step(t.cx, q, k, v, {keys, 1, 2}); });
+    return error_of([&] { attention_step(t.cx, q, k, v, {keys, 1, 2}); });
   };
   EXPECT_THAT(step(t.random({9, 5}), {three, three}), AllOf(HasSubstr("(3,4)"), HasSubstr("(9,5)")));
   EXPECT_THAT(step(k, {two, three}), AllOf(HasSubstr("(2)"), HasSubstr("(3)")));
@@ -221,7 +221,7 @@ TEST(AttentionStep, RefusesShapesThatDoNotFitAndNamesThem) {
   EXPECT_THAT(step(k, {three, three, {}, two}), AllOf(HasSubstr("(2)"), HasSubstr("(3)")));
   EXPECT_THAT(step(k, {three, {}, int_tensor({0, 0}, {2, 1})}), AllOf(HasSubstr("(2,1)"), HasSubstr("(3,T)")));
   const NewKeys own{q, t.random({3, 5}), three};
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 attention_step(t.cx, q, k, v, {{three, three}, 1, 2}, {}, own);
               }),
               AllOf(HasSubstr("(3,5)"), HasSubstr("(3,6)")));

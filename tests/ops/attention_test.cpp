@@ -273,7 +273,7 @@ TEST(Attention, RefusesShapesThatDoNotFitAndNamesThem) {
   const Spans three({0, 3}), five({0, 5});
   const Var q = t.random({3, 4}), k = t.random({5, 4}), v = t.random({5, 6});
   const auto attend = [&](Var q, Var k, Var v, AttentionShape shape) {
-    return message_of([&] { attention(t.cx, q, k, v, shape); });
+    return error_of([&] { attention(t.cx, q, k, v, shape); });
   };
   EXPECT_THAT(attend(q, t.random({5, 2}), v, {three, five, 2}), AllOf(HasSubstr("(3,4)"), HasSubstr("(5,2)")));
   EXPECT_THAT(attend(q, k, t.random({5, 5}), {three, five, 2}), AllOf(HasSubstr("(5,5)"), HasSubstr("H = 2")));
@@ -283,7 +283,7 @@ TEST(Attention, RefusesShapesThatDoNotFitAndNamesThem) {
   EXPECT_THAT(attend(q, k, v, {three, five, 2, {}, Score::dot, {.rate = 0.1, .positions = positions_of(five)}}),
               AllOf(HasSubstr("(5,2)"), HasSubstr("(3,2)")));
   const auto score = [&](Score kind, const ScoreInputs& inputs) {
-    return message_of([&] { attention(t.cx, q, k, v, {three, five, 2, {}, kind, {}}, inputs); });
+    return error_of([&] { attention(t.cx, q, k, v, {three, five, 2, {}, kind, {}}, inputs); });
   };
   EXPECT_THAT(score(Score::dot, {.bias = t.random({3, 3})}), AllOf(HasSubstr("(3,3)"), HasSubstr("(3 or 1,H*(2R+1))")));
   EXPECT_THAT(score(Score::dot, {.bias = t.random({2, 6})}), HasSubstr("(2,6)"));

@@ -78,10 +78,10 @@ TEST_F(BatchNorm, LeavesRunningStatisticsAloneWhereTheRowsHaveNone) {
 
 TEST_F(BatchNorm, RefusesShapesThatDoNotFitAndNamesThem) {
   const auto names_both = AllOf(HasSubstr("(2)"), HasSubstr("(3)"));
-  EXPECT_THAT(message_of([&] { norm(t.random({4, 3})); }), names_both);
+  EXPECT_THAT(error_of([&] { norm(t.random({4, 3})); }), names_both);
   const Var three = t.random({3});
-  EXPECT_THAT(message_of([&] { batch_norm(t.cx, t.random({4, 3}), three, three, running); }), names_both);
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] { batch_norm(t.cx, t.random({4, 3}), three, three, running); }), names_both);
+  EXPECT_THAT(error_of([&] {
                 batch_norm(t.cx, t.random({4, 3}), three, Var(), running);
               }),
               HasSubstr("beta is missing"));

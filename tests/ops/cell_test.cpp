@@ -77,12 +77,12 @@ TEST(Cell, HandlesGatesOfAnyMagnitude) {
 TEST(Cell, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const Var a = t.random({2, 12}), s = t.random({2, 9}), h = t.random({3, 4});
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 cell(t.cx, Cell::lstm, t.random({2, 6}), Var(), {});
               }),
               AllOf(HasSubstr("(2,6)"), HasSubstr("4·D")));
-  EXPECT_THAT(message_of([&] { cell(t.cx, Cell::gru, a, s, {}); }), AllOf(HasSubstr("(2,9)"), HasSubstr("(2,12)")));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] { cell(t.cx, Cell::gru, a, s, {}); }), AllOf(HasSubstr("(2,9)"), HasSubstr("(2,12)")));
+  EXPECT_THAT(error_of([&] {
                 cell(t.cx, Cell::gru, a, Var(), {h, Var()});
               }),
               AllOf(HasSubstr("(3,4)"), HasSubstr("(2,4)")));

@@ -14,13 +14,13 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-struct Size {
+struct CopySize {
   int64_t R, V, K;
   std::vector<int32_t> lengths;  // of the sources: row r copies from source r mod the number of sources
 };
 
 // Pieces repeat within a source.
-CopyKeys keys_of(const Size& s, const Tensor& k) {
+CopyKeys keys_of(const CopySize& s, const Tensor& k) {
   const Spans spans = Spans::of_lengths(s.lengths);
   std::vector<int32_t> begin, length, pieces(s.R * spans.longest());
   for (int64_t r = 0; r < s.R; ++r) {
@@ -35,7 +35,7 @@ CopyKeys keys_of(const Size& s, const Tensor& k) {
           int_tensor(pieces, {s.R, spans.longest()})};
 }
 
-OpCase copying_case(const Size& s) {
+OpCase copying_case(const CopySize& s) {
   OpCase c{fmt::format("{} rows of {} from {} sources, {} columns", s.R, s.V, s.lengths.size(), s.K),
            {{"logits", {s.R, s.V}},
             {"q", {s.R, s.K}},
@@ -88,7 +88,7 @@ TEST(MixCopies, KeepsLogarithmsOfTinyProbabilities) {
 
 // A translation must not depend on the rest of its batch.
 TEST(MixCopies, GivesARowTheSameBitsWhateverItsNeighbours) {
-  const Size s{9, 37, 13, {5, 2, 30}};
+  const CopySize s{9, 37, 13, {5, 2, 30}};
   for_each_target([&] {
     ByHand t("cpu", DType::f32);
     const std::vector<double> z = normals(s.R * s.V, 1);
@@ -110,17 +110,17 @@ TEST(MixCopies, GivesARowTheSameBitsWhateverItsNeighbours) {
 
 TEST(MixCopies, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
-  const Size s{2, 3, 4, {1, 2}};
+  const CopySize s{2, 3, 4, {1, 2}};
   const Var logits = t.random({2, 3}), q = t.random({2, 4}), k = t.random({3, 4}), gate = t.random({2, 1});
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 mix_copies(t.cx, logits, q, gate, keys_of(s, t.random({3, 5})));
               }),
               AllOf(HasSubstr("(2,4)"), HasSubstr("(3,5)")));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 mix_copies(t.cx, logits, q, t.random({1, 1}), keys_of(s, k));
               }),
               AllOf(HasSubstr("gate is (1,1)"), HasSubstr("(2,1)")));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 mix_copies(t.cx, logits, q, gate, keys_of({3, 3, 4, {1, 2}}, k));
               }),
               AllOf(HasSubstr("pieces are (3,2)"), HasSubstr("R = 2")));

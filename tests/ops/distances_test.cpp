@@ -89,7 +89,7 @@ TEST(DistanceScores, MultiplyEachHeadWithTheVectorsOfDistances) {
 TEST(DistanceScores, RefuseShapesThatDoNotFitAndNameThem) {
   ByHand t;
   const auto scores = [&](const Var& q, const Var& table) {
-    return message_of([&] { distance_scores(t.cx, q, table, 2); });
+    return error_of([&] { distance_scores(t.cx, q, table, 2); });
   };
   EXPECT_THAT(scores(t.random({3, 4}), t.random({3, 3})), AllOf(HasSubstr("(3,4)"), HasSubstr("(3,3)")));
   EXPECT_THAT(scores(t.random({3, 4}), t.random({4, 2})), HasSubstr("(4,2)"));
@@ -104,7 +104,7 @@ TEST(BucketBias, LooksUpEachHeadsNumberOfADistance) {
   EXPECT_THAT(values_of(y), ElementsAre(1, 0.5, 1, 10, 5, 10));
   t.backward(y, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(values_of(table.node()->gradient), ElementsAre(1, 2, 2.5, 5));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 bucket_bias(t.cx, table, std::vector<int32_t>{0, 1}, 1);
               }),
               AllOf(HasSubstr("(2,2)"), HasSubstr("2 buckets")));
@@ -143,7 +143,7 @@ TEST(Rotate, MakesProductsDependOnTheDistance) {
 TEST(Rotate, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const auto turn = [&](const Var& x, const Tensor& table, const Spans& spans) {
-    return message_of([&] { rotate(t.cx, x, table, positions_of(spans), 2); });
+    return error_of([&] { rotate(t.cx, x, table, positions_of(spans), 2); });
   };
   EXPECT_THAT(turn(t.random({3, 6}), t.empty({3, 3}), Spans({0, 3})), AllOf(HasSubstr("(3,6)"), HasSubstr("even K")));
   EXPECT_THAT(turn(t.random({3, 8}), t.empty({3, 2}), Spans({0, 3})), AllOf(HasSubstr("(3,8)"), HasSubstr("(3,2)")));

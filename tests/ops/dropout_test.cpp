@@ -104,13 +104,13 @@ TEST(Context, CountsEachDropoutOfAPassEvenWhenItIsOff) {
 TEST(Dropout, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const Var x = t.random({3, 4});
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 residual(t.cx, x, t.random({3, 5}), {});
               }),
               AllOf(HasSubstr("(3,4)"), HasSubstr("(3,5)")));
   const auto names_both = AllOf(HasSubstr("(7,2)"), HasSubstr("(3,2)"));
-  EXPECT_THAT(message_of([&] { residual(t.cx, x, x, example()); }), names_both);
-  EXPECT_THAT(message_of([&] { dropout(t.cx, x, example()); }), names_both);
+  EXPECT_THAT(error_of([&] { residual(t.cx, x, x, example()); }), names_both);
+  EXPECT_THAT(error_of([&] { dropout(t.cx, x, example()); }), names_both);
 }
 
 }  // namespace

@@ -72,15 +72,15 @@ TEST_F(Dry, AsksForTheScratchOfTheRealThing) {
 }
 
 TEST(Backend, OfAnUnknownNameListsTheKnownOnes) {
-  const std::string message = message_of([] { backend("abacus"); });
+  const std::string message = error_of([] { backend("abacus"); });
   for (const char* name : {"abacus", "cpu", "cuda:0", "reference"}) EXPECT_THAT(message, testing::HasSubstr(name));
   for (const char* name : {"dry", "cuda:", "cuda:x", "cuda:1x", "cuda:-1", "cuda:0:fast", "cuda:99999999999"})
-    EXPECT_THAT(message_of([&] { backend(name); }), testing::StartsWith(fmt::format("unknown backend '{}'", name)));
+    EXPECT_THAT(error_of([&] { backend(name); }), testing::StartsWith(fmt::format("unknown backend '{}'", name)));
 }
 
 TEST(Backend, WithoutAKernelSaysItsName) {
   const Backend empty{.name = "empty"};
-  EXPECT_THAT(message_of([&] { empty.sum(Grad(), Tensor()); }), testing::HasSubstr("sum"));
+  EXPECT_THAT(error_of([&] { empty.sum(Grad(), Tensor()); }), testing::HasSubstr("sum"));
 }
 
 }  // namespace

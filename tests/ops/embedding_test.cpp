@@ -13,13 +13,13 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-enum class Positions { none, fixed, learned };
+enum class PositionTable { none, fixed, learned };
 
 struct EmbeddingCase {
   std::string name;
   std::vector<int32_t> offsets;  // of the sentences
   int64_t V, D;
-  Positions position_table = Positions::none;
+  PositionTable position_table = PositionTable::none;
   double rate = 0;
   int64_t zero_rows = 0;  // the first of every so many tokens has no row of the table
   double word_rate = 0;
@@ -29,14 +29,14 @@ OpCase embedding_case(const EmbeddingCase& e) {
   const Spans spans(e.offsets);
   const int64_t N = spans.rows(), P = std::max(1, spans.longest());
   OpCase c{.name = e.name, .inputs = {{"table", {e.V, e.D}}}};
-  if (e.position_table == Positions::learned) c.inputs.push_back({"positions", {P, e.D}});
+  if (e.position_table == PositionTable::learned) c.inputs.push_back({"positions", {P, e.D}});
   std::vector<int32_t> ids(N);
   for (int64_t n = 0; n < N; ++n) ids[n] = int32_t(n * 7 % e.V);  // some ids twice, some never
   for (int64_t n = 0; e.zero_rows > 0 && n < N; n += e.zero_rows) ids[n] = -1;
   c.op = [=, ids = int_tensor(ids, {N}), positions = positions_of(spans)](Context& cx, const OpInputs& in) {
     EmbeddingInput input{.ids = ids, .positions = positions, .table = in.at("table"), .scale = 1.5};
-    if (e.position_table == Positions::learned) input.position_table = in.at("positions");
-    if (e.position_table == Positions::fixed) {
+    if (e.position_table == PositionTable::learned) input.position_table = in.at("positions");
+    if (e.position_table == PositionTable::fixed) {
       input.position_table = Var(cx.save({P, e.D}, input.table.dtype()));
       cx.backend.fill(input.position_table, 0.25);
     }
@@ -52,16 +52,16 @@ INSTANTIATE_TEST_SUITE_P(
         embedding_case({"no rows", {0}, 5, 3}),
         embedding_case({"one row one column", {0, 1}, 1, 1}),
         embedding_case({"without positions", {0, 3, 17}, 11, 17}),
-        embedding_case({"with positions", {0, 3, 17}, 11, 17, Positions::fixed}),
-        embedding_case({"with learned positions", {0, 3, 4, 17}, 5, 33, Positions::learned}),
-        embedding_case({"with dropout", {0, 3, 17}, 11, 300, Positions::fixed, 0.3}),
-        embedding_case({"with learned positions and dropout", {0, 1, 33}, 7, 150, Positions::learned, 0.3}),
-        embedding_case({"with rows of zeros", {0, 3, 4, 17}, 5, 33, Positions::learned, 0.3, 3}),
-        embedding_case({"only rows of zeros", {0, 1}, 5, 33, Positions::fixed, 0, 1}),
-        embedding_case({"with dropout of words", {0, 3, 4, 17}, 5, 33, Positions::learned, 0, 0, 0.5}),
-        embedding_case({"with both kinds of dropout", {0, 3, 17}, 5, 150, Positions::fixed, 0.3, 3, 0.5}),
-        embedding_case({"a long sentence", {0, 500}, 33, 5, Positions::learned}),
-        embedding_case({"100 times the same piece", {0, 100}, 1, 130, Positions::fixed, 0.3}),
+        embedding_case({"with positions", {0, 3, 17}, 11, 17, PositionTable::fixed}),
+        embedding_case({"with learned positions", {0, 3, 4, 17}, 5, 33, PositionTable::learned}),
+        embedding_case({"with dropout", {0, 3, 17}, 11, 300, PositionTable::fixed, 0.3}),
+        embedding_case({"with learned positions and dropout", {0, 1, 33}, 7, 150, PositionTable::learned, 0.3}),
+        embedding_case({"with rows of zeros", {0, 3, 4, 17}, 5, 33, PositionTable::learned, 0.3, 3}),
+        embedding_case({"only rows of zeros", {0, 1}, 5, 33, PositionTable::fixed, 0, 1}),
+        embedding_case({"with dropout of words", {0, 3, 4, 17}, 5, 33, PositionTable::learned, 0, 0, 0.5}),
+        embedding_case({"with both kinds of dropout", {0, 3, 17}, 5, 150, PositionTable::fixed, 0.3, 3, 0.5}),
+        embedding_case({"a long sentence", {0, 500}, 33, 5, PositionTable::learned}),
+        embedding_case({"100 times the same piece", {0, 100}, 1, 130, PositionTable::fixed, 0.3}),
     }),
     name_of_case);
 
@@ -129,7 +129,7 @@ TEST(Embedding, RefusesShapesThatDoNotFitAndNamesThem) {
   const Tensor ids = int_tensor({0, 1, 0}, {3}), positions = positions_of(Spans({0, 3}));
   const Var table = t.random({2, 4});
   const auto embed = [&](EmbeddingInput input, Dropout drop = {}) {
-    return message_of([&] { embedding(t.cx, input, drop); });
+    return error_of([&] { embedding(t.cx, input, drop); });
   };
   EXPECT_THAT(embed({ids, positions, t.random({4})}), AllOf(HasSubstr("(4)"), HasSubstr("(V,D)")));
   EXPECT_THAT(embed({ids, positions_of(Spans({0, 2})), table}), AllOf(HasSubstr("(2,2)"), HasSubstr("(3,2)")));

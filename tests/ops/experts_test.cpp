@@ -108,7 +108,7 @@ TEST(Route, WeightsTheLoadLossOfEachRow) {
 
 TEST(Route, RefusesMoreExpertsThanThereAre) {
   ByHand t;
-  EXPECT_THAT(message_of([&] { route(t.cx, t.random({2, 3}), 4, 0); }), AllOf(HasSubstr("(2,3)"), HasSubstr("4")));
+  EXPECT_THAT(error_of([&] { route(t.cx, t.random({2, 3}), 4, 0); }), AllOf(HasSubstr("(2,3)"), HasSubstr("4")));
 }
 
 // Three rows with two experts each, of three experts.

@@ -334,16 +334,16 @@ std::vector<Case> step_cases() {
   return cases;
 }
 
-const auto name_of = [](const testing::TestParamInfo<Case>& info) {
+const auto name_of_gpu_case = [](const testing::TestParamInfo<Case>& info) {
   std::string name = info.param.name;
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 };
 
-INSTANTIATE_TEST_SUITE_P(Elementwise, GpuActivations, testing::ValuesIn(elementwise_cases()), name_of);
-INSTANTIATE_TEST_SUITE_P(Norm, GpuActivations, testing::ValuesIn(norm_cases()), name_of);
-INSTANTIATE_TEST_SUITE_P(Attention, GpuActivations, testing::ValuesIn(attention_cases()), name_of);
-INSTANTIATE_TEST_SUITE_P(Step, GpuActivations, testing::ValuesIn(step_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Elementwise, GpuActivations, testing::ValuesIn(elementwise_cases()), name_of_gpu_case);
+INSTANTIATE_TEST_SUITE_P(Norm, GpuActivations, testing::ValuesIn(norm_cases()), name_of_gpu_case);
+INSTANTIATE_TEST_SUITE_P(Attention, GpuActivations, testing::ValuesIn(attention_cases()), name_of_gpu_case);
+INSTANTIATE_TEST_SUITE_P(Step, GpuActivations, testing::ValuesIn(step_cases()), name_of_gpu_case);
 
 }  // namespace
 }  // namespace dragoman

@@ -120,7 +120,7 @@ TEST(GuidedAlignment, RefusesWhatDoesNotFit) {
   const Var q = t.random({2, 4}), k = t.random({3, 4});
   AttentionShape shape = shape_of({2}, {3});
   std::vector<AttentionLink> links = {{0, 0, 1}, {1, 2, 1}};
-  const auto message = [&] { return message_of([&] { guided_alignment_loss(t.cx, q, k, shape, links); }); };
+  const auto message = [&] { return error_of([&] { guided_alignment_loss(t.cx, q, k, shape, links); }); };
   EXPECT_EQ(message(), "");
   links.push_back({1, 3, 1});
   EXPECT_THAT(message(), HasSubstr("a link of query 1 and key 3, but there are 2 and 3"));

@@ -16,11 +16,15 @@ namespace {
 // Chains of ops, in which activations of 16 bits pass from one op to the next if they are to (RoundedWeights). The
 // harness runs each case in f32 and with activations of 16 bits.
 
-const Spans spans({0, 1, 4, 21});
+const Spans sequences({0, 1, 4, 21});
 
-Dropout drop(double rate) { return {.rate = rate, .seed = 7, .update = 3, .op = 1, .positions = positions_of(spans)}; }
+Dropout drop(double rate) {
+  return {.rate = rate, .seed = 7, .update = 3, .op = 1, .positions = positions_of(sequences)};
+}
 
-AttentionShape heads(int count) { return {.queries = spans, .keys = spans, .heads = count, .dropout = drop(0.1)}; }
+AttentionShape heads_of(int count) {
+  return {.queries = sequences, .keys = sequences, .heads = count, .dropout = drop(0.1)};
+}
 
 Var feed_forward(Context& cx, const OpInputs& in) {
   const Var h = linear(cx, layer_norm(cx, in.at("x"), in.at("gamma"), in.at("beta")), in.at("up"), in.at("bias"),
@@ -47,7 +51,7 @@ Var self_attention(Context& cx, const OpInputs& in, bool rotates) {
     for (int32_t n = 0; n < 21; ++n) places[size_t(2 * n)] = places[size_t(2 * n + 1)] = n % 17;
     q = rotate(cx, q, table, int_tensor(places, {21, 2}), 2);
   }
-  return linear(cx, attention(cx, q, k, columns(all, 24, 12), heads(2)), in.at("out"), {});
+  return linear(cx, attention(cx, q, k, columns(all, 24, 12), heads_of(2)), in.at("out"), {});
 }
 
 const OpCase cases[] = {
@@ -78,7 +82,7 @@ const OpCase cases[] = {
      {{"x", {21, 9}}, {"query", {12, 9}}, {"both", {12, 9}}},
      [](Context& cx, const OpInputs& in) {
        const Var x = small(cx, in.at("x")), both = linear(cx, x, in.at("both"), {});
-       return attention(cx, linear(cx, x, in.at("query"), {}), both, both, heads(3));
+       return attention(cx, linear(cx, x, in.at("query"), {}), both, both, heads_of(3));
      }},
     {"post_norm_sublayer",
      {{"x", {21, 130}}, {"gamma", {130}}, {"beta", {130}}, {"w", {130, 130}}, {"bias", {130}}},
@@ -97,7 +101,7 @@ const OpCase cases[] = {
      {{"x", {21, 9}}, {"w", {7, 9}}},
      [](Context& cx, const OpInputs& in) {
        const Var y = linear(cx, in.at("x"), in.at("w"), {});
-       return pool(cx, y, spans, Pool::mean);
+       return pool(cx, y, sequences, Pool::mean);
      }},
 };
 

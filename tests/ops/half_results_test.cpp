@@ -36,7 +36,7 @@ void expect_rounded_once(const Tensor& actual, const Values& exact, const std::s
         << what << ", element " << i;
 }
 
-struct Size {
+struct ProductSize {
   int64_t N, K, D;
 };
 
@@ -76,7 +76,7 @@ class HalfResults : public testing::TestWithParam<const char*>, protected ByHand
   }
 };
 
-const Size sizes[] = {{0, 8, 8}, {1, 1, 1}, {3, 16, 8}, {17, 33, 35}, {33, 6, 131}, {70, 64, 40}, {300, 40, 17}};
+const ProductSize sizes[] = {{0, 8, 8}, {1, 1, 1}, {3, 16, 8}, {17, 33, 35}, {33, 6, 131}, {70, 64, 40}, {300, 40, 17}};
 
 TEST_P(HalfResults, AreRoundedOnceWhateverTheBiasAndTheActivation) {
   for (const DType half : {DType::bf16, DType::f16})
@@ -157,8 +157,8 @@ struct Loss {
 };
 
 /// The same from given logits (N,V), in f64; their gradient is rounded to `half`.
-Loss loss_of(const Values& logits, const Values& x, const Values& w, const std::vector<int32_t>& targets, Size size,
-             double smoothing, DType half) {
+Loss loss_of(const Values& logits, const Values& x, const Values& w, const std::vector<int32_t>& targets,
+             ProductSize size, double smoothing, DType half) {
   const auto [N, D, V] = size;
   Loss l{Values(N), Values(N), Values(N * D), Values(V * D), Values(V)};
   for (int64_t n = 0; n < N; ++n) {
@@ -184,7 +184,8 @@ Loss loss_of(const Values& logits, const Values& x, const Values& w, const std::
 TEST_P(HalfResults, AreLogitsInTrainingAndNotInScoring) {
   const double smoothing = 0.1;
   for (const DType half : {DType::bf16, DType::f16})
-    for (const Size& size : {Size{1, 1, 1}, Size{33, 17, 40}, Size{5, 3, 131}, Size{2, 2, 50'200}, Size{8200, 2, 4}})
+    for (const ProductSize& size : {ProductSize{1, 1, 1}, ProductSize{33, 17, 40}, ProductSize{5, 3, 131},
+                                    ProductSize{2, 2, 50'200}, ProductSize{8200, 2, 4}})
       for (const bool biased : {false, true}) {
         const int64_t N = size.N, D = size.K, V = size.D;
         if (N > 1000 && half == DType::f16) continue;  // a second chunk is the same in any type

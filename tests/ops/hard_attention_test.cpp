@@ -35,7 +35,7 @@ OpCase likeliest_case(const std::vector<int32_t>& lengths, int64_t key, int64_t 
       }};
 }
 // One value as key and value: it receives both gradients.
-OpCase shared_case() {
+OpCase case_of_keys_that_are_values() {
   return {"keys that are values", {{"q", {2, 3}}, {"k", {5, 3}}}, [](Context& cx, const OpInputs& in) {
             const Tensor signal = cx.save({2, 2}, in.at("q").dtype());
             cx.backend.fill(signal, 0);
@@ -46,7 +46,7 @@ OpCase shared_case() {
 INSTANTIATE_TEST_SUITE_P(HardAttention, OpCheck,
                          testing::Values(likeliest_case({}, 3, 5), likeliest_case({1}, 1, 1),
                                          likeliest_case({3, 17, 1}, 33, 17), likeliest_case({500, 2}, 3, 2),
-                                         shared_case()),
+                                         case_of_keys_that_are_values()),
                          name_of_case);
 
 // Queries and keys are zero: all weights are equal, so the first key is taken.
@@ -248,7 +248,7 @@ TEST(HardAttention, FollowsTheGradientOfTheExpectedLossInTheMean) {
 TEST(HardAttention, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const auto message = [&](const AttentionShape& shape, const Tensor& signal) {
-    return message_of([&] {
+    return error_of([&] {
       hard_attention(t.cx, t.random({2, 3}), t.random({5, 3}), t.random({5, 1}), shape, {}, {{}, signal});
     });
   };

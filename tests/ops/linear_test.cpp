@@ -19,11 +19,11 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pointwise;
 
-struct Size {
+struct LinearSize {
   int64_t N, K, D;
 };
 
-OpCase linear_case(const std::string& name, Size s, Activation act, bool with_bias) {
+OpCase linear_case(const std::string& name, LinearSize s, Activation act, bool with_bias) {
   OpCase c{.name = name, .inputs = {{"x", {s.N, s.K}}, {"w", {s.D, s.K}}}};
   if (with_bias) c.inputs.push_back({"b", {s.D}});
   c.op = [=](Context& cx, const OpInputs& in) {
@@ -36,14 +36,15 @@ OpCase linear_case(const std::string& name, Size s, Activation act, bool with_bi
 
 std::vector<OpCase> linear_cases() {
   std::vector<OpCase> cases;
-  for (const auto [N, K, D] : {Size{0, 3, 5}, Size{1, 1, 1}, Size{3, 17, 33}, Size{17, 33, 3}, Size{33, 3, 17}})
+  for (const auto [N, K, D] :
+       {LinearSize{0, 3, 5}, LinearSize{1, 1, 1}, LinearSize{3, 17, 33}, LinearSize{17, 33, 3}, LinearSize{33, 3, 17}})
     cases.push_back(linear_case(fmt::format("{} rows {} to {}", N, K, D), {N, K, D}, Activation::none, true));
   for (const Activation act : {Activation::none, Activation::relu, Activation::gelu, Activation::swish,
                                Activation::tanh, Activation::gelu_tanh, Activation::gelu_sigmoid}) {
     cases.push_back(linear_case(fmt::format("{} with bias", name_of(act)), {17, 5, 19}, act, true));
     cases.push_back(linear_case(fmt::format("{} without bias", name_of(act)), {5, 33, 7}, act, false));
   }
-  for (const auto [N, K, D] : {Size{70, 512, 1024}, Size{600, 65, 512}, Size{64, 512, 512}}) {
+  for (const auto [N, K, D] : {LinearSize{70, 512, 1024}, LinearSize{600, 65, 512}, LinearSize{64, 512, 512}}) {
     cases.push_back(
         linear_case(fmt::format("{} rows {} to {}, far apart", N, K, D), {N, K, D}, Activation::none, true));
     cases.back().rounds = false;
@@ -110,7 +111,7 @@ std::vector<OpCase> low_rank_cases() {
                      }});
     cases.back().masks = act == Activation::relu;
   };
-  for (const auto [N, K, D] : {Size{0, 3, 5}, Size{1, 1, 1}, Size{17, 33, 3}, Size{33, 3, 17}})
+  for (const auto [N, K, D] : {LinearSize{0, 3, 5}, LinearSize{1, 1, 1}, LinearSize{17, 33, 3}, LinearSize{33, 3, 17}})
     add(fmt::format("{} rows {} to {}", N, K, D), N, K, D, 2, Activation::none);
   add("of rank 1 and relu", 9, 7, 20, 1, Activation::relu);
   add("of rank 8 and gelu", 9, 40, 24, 8, Activation::gelu);
@@ -131,7 +132,7 @@ TEST(Gated, MultipliesTheActivatedHalfByTheOther) {
   EXPECT_THAT(values_of(y), ElementsAre(6, 0));
   t.backward(y, {10, 100});
   EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(30, 0, 20, 0));
-  EXPECT_THAT(message_of([&] { gated(t.cx, t.random({2, 3}), Activation::relu); }), HasSubstr("gated: x is (2,3)"));
+  EXPECT_THAT(error_of([&] { gated(t.cx, t.random({2, 3}), Activation::relu); }), HasSubstr("gated: x is (2,3)"));
 }
 
 // 1·3 + 2·4 + 0.5 = 11.5;  1·5 + 2·6 - 20 = -3.
@@ -159,7 +160,7 @@ TEST(Linear, AddsALowRankUpdate) {
   EXPECT_THAT(values_of(up.node()->gradient), ElementsAre(110, 0));
   EXPECT_THAT(values_of(down.node()->gradient), ElementsAre(20, 40));
   EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(30 + 60, 40 + 80));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 linear(t.cx, x, w, b, {down, w}, Activation::none);
               }),
               HasSubstr("down is (1,2) and up (2,2), expected (R,2) and (2,R)"));
@@ -181,8 +182,8 @@ TEST(Activation, HasTheValuesOfItsFormula) {
 TEST(Linear, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const Var x = t.random({3, 4}), w = t.random({5, 2});
-  EXPECT_THAT(message_of([&] { linear(t.cx, x, w, Var()); }), AllOf(HasSubstr("(3,4)"), HasSubstr("(5,2)")));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] { linear(t.cx, x, w, Var()); }), AllOf(HasSubstr("(3,4)"), HasSubstr("(5,2)")));
+  EXPECT_THAT(error_of([&] {
                 linear(t.cx, x, t.random({5, 4}), t.random({4}));
               }),
               AllOf(HasSubstr("(4)"), HasSubstr("(5)")));

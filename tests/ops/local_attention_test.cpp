@@ -72,7 +72,7 @@ TEST(GaussianWindow, MultipliesTheSoftmaxOverTheWindowAfterwards) {
 TEST(GaussianWindow, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const auto message = [&](const Var& centers, const Spans& spans, int window) {
-    return message_of([&] { gaussian_window(t.cx, t.random({3, 2}), centers, spans, window); });
+    return error_of([&] { gaussian_window(t.cx, t.random({3, 2}), centers, spans, window); });
   };
   EXPECT_THAT(message(t.random({1, 1}), Spans({0, 4}), 1), testing::AllOf(HasSubstr("(3,2)"), HasSubstr("4 rows")));
   EXPECT_THAT(message(t.random({2, 1}), Spans({0, 3}), 1), testing::AllOf(HasSubstr("(2,1)"), HasSubstr("(1,1)")));

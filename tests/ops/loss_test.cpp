@@ -23,11 +23,11 @@ std::vector<int32_t> targets_below(int64_t V, int64_t N) {
   return targets;
 }
 
-struct Size {
+struct LossSize {
   int64_t N, D, V;
 };
 
-OpCase loss_case(Size s, double smoothing) {
+OpCase loss_case(LossSize s, double smoothing) {
   OpCase c{fmt::format("{} rows {} to {} smoothing {}", s.N, s.D, s.V, smoothing),
            {{"x", {s.N, s.D}}, {"w", {s.V, s.D}}}};
   c.op = [=, targets = int_tensor(targets_below(s.V, s.N), {s.N})](Context& cx, const OpInputs& in) {
@@ -38,7 +38,7 @@ OpCase loss_case(Size s, double smoothing) {
 }
 
 // With weights 0, 0.5, 1, 1.5, 0 …: a row of weight 0 has neither loss nor gradient.
-OpCase weighted_case(Size s) {
+OpCase weighted_case(LossSize s) {
   OpCase c = loss_case(s, 0.1);
   c.name = "weighted, " + c.name;
   std::vector<float> weights(s.N);
@@ -50,7 +50,7 @@ OpCase weighted_case(Size s) {
   return c;
 }
 
-OpCase biased_case(Size s, double smoothing) {
+OpCase biased_case(LossSize s, double smoothing) {
   OpCase c = loss_case(s, smoothing);
   c.name = "biased, " + c.name;
   c.inputs.push_back({"b", {s.V}});
@@ -62,7 +62,7 @@ OpCase biased_case(Size s, double smoothing) {
 }
 
 // The second result, which takes no gradient.
-OpCase log_prob_case(Size s) {
+OpCase log_prob_case(LossSize s) {
   OpCase c = loss_case(s, 0.1);
   c.name = "log prob, " + c.name;
   c.differences = 0;
@@ -73,7 +73,7 @@ OpCase log_prob_case(Size s) {
 }
 
 // Targets that may be copied, with probability σ(c) among the copied tokens.
-OpCase copying_case(Size s, double smoothing, bool weighted) {
+OpCase copying_case(LossSize s, double smoothing, bool weighted) {
   OpCase c = loss_case(s, smoothing);
   c.name = (weighted ? "copying, weighted, " : "copying, ") + c.name;
   c.inputs.push_back({"gate", {s.N, 1}});
@@ -257,24 +257,24 @@ TEST(LinearCrossEntropy, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const Var x = t.random({3, 4});
   const Tensor targets = int_tensor({0, 0, 0}, {3});
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 linear_cross_entropy(t.cx, x, t.random({5, 2}), targets, 0);
               }),
               AllOf(HasSubstr("(3,4)"), HasSubstr("(5,2)")));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 linear_cross_entropy(t.cx, x, t.random({5, 4}), int_tensor({0}, {1}), 0);
               }),
               AllOf(HasSubstr("(1)"), HasSubstr("(3)")));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 linear_cross_entropy(t.cx, x, t.random({5, 4}), targets, 0, float_tensor({1, 1}, {2}));
               }),
               AllOf(HasSubstr("weights is (2)"), HasSubstr("expected (3)")));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 linear_cross_entropy(t.cx, x, {t.random({5, 4})},
                                      {.ids = targets, .copying = {t.random({3, 1}), t.random({2, 1})}});
               }),
               AllOf(HasSubstr("copied (2,1)"), HasSubstr("expected (3,1) or neither")));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 linear_cross_entropy(t.cx, x, {t.random({5, 4}), t.random({4})}, {.ids = targets});
               }),
               AllOf(HasSubstr("bias is (4)"), HasSubstr("expected (5)")));

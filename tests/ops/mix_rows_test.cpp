@@ -69,11 +69,11 @@ TEST(MixRows, AddsRowsTimesTheirWeights) {
 TEST(MixRows, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const Tensor two = int_tensor({0, 1}, {1, 2});
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 mix_rows(t.cx, t.random({2, 3}), two, t.random({2, 1}));
               }),
               testing::AllOf(testing::HasSubstr("(1,2)"), testing::HasSubstr("(2,1)")));
-  EXPECT_THAT(message_of([&] { copy_rows(t.cx, t.random({2, 3}), two, two); }), testing::HasSubstr("(1,2)"));
+  EXPECT_THAT(error_of([&] { copy_rows(t.cx, t.random({2, 3}), two, two); }), testing::HasSubstr("(1,2)"));
 }
 
 OpCase windows_case(const std::vector<int32_t>& lengths, int64_t cols, int width) {

@@ -73,7 +73,7 @@ TEST(HeadNorm, NormalisesEachHeadByItself) {
 
 TEST(HeadNorm, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 head_norm(t.cx, t.random({3, 8}), t.random({3}), Var(), 2);
               }),
               AllOf(HasSubstr("(3,8)"), HasSubstr("(3)"), HasSubstr("H = 2")));
@@ -146,10 +146,10 @@ TEST(LayerNorm, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const Var x = t.random({3, 4}), four = t.random({4}), five = t.random({5});
   const auto names_both = AllOf(HasSubstr("(5)"), HasSubstr("(4)"));
-  EXPECT_THAT(message_of([&] { layer_norm(t.cx, x, five, four); }), names_both);
-  EXPECT_THAT(message_of([&] { layer_norm(t.cx, x, four, five); }), names_both);
-  EXPECT_THAT(message_of([&] { residual_norm(t.cx, x, x, five, four, {}); }), names_both);
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] { layer_norm(t.cx, x, five, four); }), names_both);
+  EXPECT_THAT(error_of([&] { layer_norm(t.cx, x, four, five); }), names_both);
+  EXPECT_THAT(error_of([&] { residual_norm(t.cx, x, x, five, four, {}); }), names_both);
+  EXPECT_THAT(error_of([&] {
                 residual_norm(t.cx, x, t.random({2, 4}), four, four, {});
               }),
               AllOf(HasSubstr("(2,4)"), HasSubstr("(3,4)")));

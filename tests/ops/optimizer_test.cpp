@@ -97,7 +97,7 @@ struct Optimizer : testing::TestWithParam<std::pair<const char*, DType>> {
   Tensor vector(const std::vector<double>& values) {
     return tensor_of(t.arena, {int64_t(values.size())}, values, t.dtype);
   }
-  /// The sum of 500 weights near 1 after some steps with random gradients.
+  /// The sum of 500 weights nearly 1 after some steps with random gradients.
   double sum_after(int steps, double rate, double weight_decay) {
     const size_t n = 500;
     std::vector<double> first = normals(n, 1);
@@ -113,7 +113,7 @@ struct Optimizer : testing::TestWithParam<std::pair<const char*, DType>> {
     return sum(p);
   }
 };
-const auto near = [](std::vector<double> y) { return Pointwise(DoubleNear(1e-6), y); };
+const auto nearly = [](std::vector<double> y) { return Pointwise(DoubleNear(1e-6), y); };
 
 // First update, gradient 4 over 4 target tokens: m = 0.1, v = 0.02, both 1 after bias correction. With ε = 1 the step
 // is 1/2; decay adds 0.1 · 2: 2 - 0.1 · (0.5 + 0.2) = 1.93.
@@ -122,9 +122,9 @@ TEST_P(Optimizer, AdamTakesTheStepOfItsPaper) {
   const std::array tensors{AdamTensor{p, g, m, v}};
   t.cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 1.0, 0.1, 0.1, 0.02, 4},
                     AdamTotals{number(t.cx, 1), number(t.cx, 16)});
-  EXPECT_THAT(values_of(p), near({1.93}));
-  EXPECT_THAT(values_of(m), near({0.1}));
-  EXPECT_THAT(values_of(v), near({0.02}));
+  EXPECT_THAT(values_of(p), nearly({1.93}));
+  EXPECT_THAT(values_of(m), nearly({0.1}));
+  EXPECT_THAT(values_of(v), nearly({0.02}));
   EXPECT_THAT(values_of(g), ElementsAre(4));
 }
 
@@ -139,7 +139,7 @@ TEST_P(Optimizer, AdamIsInvariantToTheScaleOfGradients) {
   const Tensor p = vector({1, 1, 1}), g = vector({1e-3, -5, 700}), m = vector({0, 0, 0}), v = vector({0, 0, 0});
   const std::array tensors{AdamTensor{p, g, m, v}};
   t.cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 0, 0, 0.1, 0.02}, AdamTotals{number(t.cx, 1), number(t.cx, 1)});
-  EXPECT_THAT(values_of(p), near({0.9, 1.1, 0.9}));
+  EXPECT_THAT(values_of(p), nearly({0.9, 1.1, 0.9}));
 }
 
 TEST_P(Optimizer, MovingAverageGoesItsShareOfTheWay) {

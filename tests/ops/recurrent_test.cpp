@@ -132,13 +132,13 @@ TEST(Recurrent, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const Var x = t.random({3, 4}), y = t.random({2, 4});
   const auto names_both = AllOf(HasSubstr("(2,4)"), HasSubstr("(3,4)"));
-  EXPECT_THAT(message_of([&] { running_average(t.cx, x, y, Spans({0, 3})); }), names_both);
-  EXPECT_THAT(message_of([&] { gate(t.cx, x, y); }), names_both);
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] { running_average(t.cx, x, y, Spans({0, 3})); }), names_both);
+  EXPECT_THAT(error_of([&] { gate(t.cx, x, y); }), names_both);
+  EXPECT_THAT(error_of([&] {
                 running_average(t.cx, x, Var(), Spans({0, 2}));
               }),
               AllOf(HasSubstr("(3,4)"), HasSubstr("2 rows")));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 running_average_step(t.cx, x, Var(), t.empty({5, 3}), StepKeys{});
               }),
               AllOf(HasSubstr("(3,4)"), HasSubstr("(5,3)")));

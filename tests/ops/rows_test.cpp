@@ -78,7 +78,7 @@ TEST(PickColumns, TakesOneNumberOfEachRow) {
 
 TEST(PickColumns, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 pick_columns(t.cx, t.random({3, 2}), int_tensor({0, 1}, {2}));
               }),
               testing::AllOf(testing::HasSubstr("(3,2)"), testing::HasSubstr("(2)")));
@@ -86,7 +86,7 @@ TEST(PickColumns, RefusesShapesThatDoNotFitAndNamesThem) {
 
 TEST(GatherRows, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
-  const std::string message = message_of([&] { gather_rows(t.cx, t.random({3}), int_tensor({0, 1}, {2, 1})); });
+  const std::string message = error_of([&] { gather_rows(t.cx, t.random({3}), int_tensor({0, 1}, {2, 1})); });
   EXPECT_THAT(message, testing::AllOf(testing::HasSubstr("(3)"), testing::HasSubstr("(2,1)")));
 }
 

@@ -77,13 +77,13 @@ TEST(RowsTogether, RefuseShapesThatDoNotFitAndNameThem) {
   ByHand t;
   const Var x = t.random({3, 4}), y = t.random({2, 5});
   const auto names_both = testing::AllOf(testing::HasSubstr("(3,4)"), testing::HasSubstr("(2,5)"));
-  EXPECT_THAT(message_of([&] { stack_rows(t.cx, {x, y}); }), names_both);
-  EXPECT_THAT(message_of([&] { join_columns(t.cx, x, y); }), names_both);
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] { stack_rows(t.cx, {x, y}); }), names_both);
+  EXPECT_THAT(error_of([&] { join_columns(t.cx, x, y); }), names_both);
+  EXPECT_THAT(error_of([&] {
                 neighbours(t.cx, x, Spans({0, 2}), 3);
               }),
               testing::AllOf(testing::HasSubstr("(3,4)"), testing::HasSubstr("2 rows")));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 pool(t.cx, x, Spans({0, 2}), Pool::sum);
               }),
               testing::AllOf(testing::HasSubstr("(3,4)"), testing::HasSubstr("2 rows")));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "tests/error_of.h"
 
 namespace dragoman {
 namespace {
@@ -18,13 +19,8 @@ std::string part(const std::string& disposition, const std::string& content) {
   return "--x-y\r\nContent-Disposition: " + disposition + "\r\n\r\n" + content + "\r\n";
 }
 
-std::string error_of(const std::string& type, const std::string& body) {
-  try {
-    multipart_form(type, body);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+std::string refusal_of(const std::string& type, const std::string& body) {
+  return error_of([&] { multipart_form(type, body); });
 }
 
 TEST(MultipartForm, HasTheFieldsOfItsParts) {
@@ -59,24 +55,24 @@ TEST(MultipartForm, LeavesFilesOut) {
 TEST(MultipartForm, IsRefusedWithoutABoundary) {
   for (const std::string wrong : {"multipart/form-data", "multipart/form-data; boundary=",
                                   "multipart/form-data; boundary=\"\"", "multipart/form-data; charset=utf-8"})
-    EXPECT_THAT(error_of(wrong, "--\r\n"), HasSubstr("expected a boundary of 1 to 70 characters")) << wrong;
-  EXPECT_THAT(error_of("a/b; boundary=" + std::string(71, 'a'), ""), HasSubstr("expected a boundary"));
-  EXPECT_THAT(error_of("a/b; boundary=\"x", ""), HasSubstr("not closed"));
-  EXPECT_THAT(error_of("a/b; boundary", ""), HasSubstr("expected name=value"));
-  EXPECT_THAT(error_of("a/b; a=\"b\"c; boundary=x", ""), HasSubstr("no semicolon before 'c; boundary=x'"));
+    EXPECT_THAT(refusal_of(wrong, "--\r\n"), HasSubstr("expected a boundary of 1 to 70 characters")) << wrong;
+  EXPECT_THAT(refusal_of("a/b; boundary=" + std::string(71, 'a'), ""), HasSubstr("expected a boundary"));
+  EXPECT_THAT(refusal_of("a/b; boundary=\"x", ""), HasSubstr("not closed"));
+  EXPECT_THAT(refusal_of("a/b; boundary", ""), HasSubstr("expected name=value"));
+  EXPECT_THAT(refusal_of("a/b; a=\"b\"c; boundary=x", ""), HasSubstr("no semicolon before 'c; boundary=x'"));
 }
 
 TEST(MultipartForm, IsRefusedIfItIsDamaged) {
   const std::string field = part("form-data; name=\"q\"", "a"), whole = field + "--x-y--";
-  ASSERT_EQ(error_of(type, whole), "");
-  for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(error_of(type, whole.substr(0, size)), "") << size;
+  ASSERT_EQ(refusal_of(type, whole), "");
+  for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(refusal_of(type, whole.substr(0, size)), "") << size;
   for (const std::string& body : {"\r\n" + whole, "text\r\n" + whole, whole + "text", whole + "\r\n\r\n",
                                   field + "--x-yz\r\n\r\n", "--x-y " + field.substr(5) + "--x-y--"})
-    EXPECT_NE(error_of(type, body), "") << body;
-  EXPECT_THAT(error_of(type, field + field), HasSubstr("ends in part 2, expected --x-y--"));
-  EXPECT_THAT(error_of(type, field + "--x-y\r\n\r\na\r\n--x-y--"), HasSubstr("part 2 of the form has no name"));
-  EXPECT_THAT(error_of(type, part("form-data", "a") + "--x-y--"), HasSubstr("part 1 of the form has no name"));
-  EXPECT_THAT(error_of(type, "--x-y\r\nname\r\n\r\na\r\n--x-y--"), HasSubstr("'name', expected a colon"));
+    EXPECT_NE(refusal_of(type, body), "") << body;
+  EXPECT_THAT(refusal_of(type, field + field), HasSubstr("ends in part 2, expected --x-y--"));
+  EXPECT_THAT(refusal_of(type, field + "--x-y\r\n\r\na\r\n--x-y--"), HasSubstr("part 2 of the form has no name"));
+  EXPECT_THAT(refusal_of(type, part("form-data", "a") + "--x-y--"), HasSubstr("part 1 of the form has no name"));
+  EXPECT_THAT(refusal_of(type, "--x-y\r\nname\r\n\r\na\r\n--x-y--"), HasSubstr("'name', expected a colon"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "serve/metrics.h"
 #include "serve/own_request.h"
 #include "serve/served_models.h"
+#include "tests/error_of.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -101,18 +102,8 @@ TEST(Metrics, AreCumulativeHistogramsAndCounters) {
     EXPECT_THAT(text, HasSubstr(line));
 }
 
-template <class Read>
-std::string refusal_of(Read read) {
-  try {
-    read();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 std::string refusal_of(const json& fields) {
-  return refusal_of([&] { read_translate_request(fields, {}); });
+  return error_of([&] { read_translate_request(fields, {}); });
 }
 
 TEST(TranslateRequest, HasTheSearchThatItAsksFor) {
@@ -205,7 +196,7 @@ TEST(TranslateRequest, IsRefusedWhateverBytesAParameterHas) {
 }
 
 TEST(ScoreRequest, IsRefusedWithTheReason) {
-  const auto refusal = [](const json& fields) { return refusal_of([&] { read_score_request(fields); }); };
+  const auto refusal = [](const json& fields) { return error_of([&] { read_score_request(fields); }); };
   EXPECT_EQ(refusal({{"text", "a"}, {"translation", "b"}}), "");
   EXPECT_EQ(refusal({{"text", "a"}}), "translation is missing");
   EXPECT_THAT(refusal({{"text", "a"}, {"translation", {1}}}), HasSubstr("translation is number, expected text"));

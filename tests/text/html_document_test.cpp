@@ -17,7 +17,7 @@ Document html(std::string page, std::string_view language = "en") {
   return {std::move(page), DocumentFormat::html, language};
 }
 
-std::string unchanged(const std::string& page) {
+std::string unchanged_page(const std::string& page) {
   const Document document = html(page);
   Translations translations;
   for (const std::string& sentence : document.sentences()) translations.push_back(word_for_word(sentence));
@@ -56,7 +56,7 @@ TEST(HtmlDocument, TranslatesNothingThatIsNoText) {
         "<textarea>text</textarea>", "<?php echo 'text' ?>", "<kbd>Ctrl</kbd>", "<math><mi>x</mi></math>",
         "<html translate=no><p>text</p></html>", "<img alt='text'>", "<script><!--<script></script>text--></script>"}) {
     EXPECT_THAT(html(page).sentences(), IsEmpty()) << page;
-    EXPECT_EQ(unchanged(page), page);
+    EXPECT_EQ(unchanged_page(page), page);
   }
   EXPECT_THAT(html("<div translate=no>a<p translate=yes>b</p>c</div>d").sentences(), ElementsAre("b", "d"));
   EXPECT_THAT(html("<p>Call <code>f()</code> now.</p>").sentences(), ElementsAre("Call now."));
@@ -105,7 +105,7 @@ TEST(HtmlDocument, IsItselfWithItsOwnSentences) {
                            "one\n\n two</p> <p>   three  </p>\t"}) {
     std::string expected = page;
     if (expected.starts_with("one\n")) expected.replace(3, 3, " ");
-    EXPECT_EQ(unchanged(page), expected);
+    EXPECT_EQ(unchanged_page(page), expected);
   }
 }
 
@@ -183,10 +183,10 @@ TEST(HtmlDocument, LetsNoMarkupOutThatDidNotGoIn) {
 }
 
 TEST(HtmlDocument, KeepsReferencesThatASentenceUsesThroughout) {
-  EXPECT_EQ(unchanged("caf&eacute; et th&eacute;"), "caf&eacute; et th&eacute;");
-  EXPECT_EQ(unchanged("caf&eacute; et thé"), "café et thé");
-  EXPECT_EQ(unchanged("a &#60; b > c & d"), "a &#60; b &gt; c &amp; d");
-  EXPECT_EQ(unchanged("&copy 2020 &noentity; &#x80;"), "© 2020 &amp;noentity; &#x80;");
+  EXPECT_EQ(unchanged_page("caf&eacute; et th&eacute;"), "caf&eacute; et th&eacute;");
+  EXPECT_EQ(unchanged_page("caf&eacute; et thé"), "café et thé");
+  EXPECT_EQ(unchanged_page("a &#60; b > c & d"), "a &#60; b &gt; c &amp; d");
+  EXPECT_EQ(unchanged_page("&copy 2020 &noentity; &#x80;"), "© 2020 &amp;noentity; &#x80;");
 }
 
 TEST(HtmlDocument, KeepsWhatIsBroken) {
@@ -194,7 +194,7 @@ TEST(HtmlDocument, KeepsWhatIsBroken) {
        {"a <b unclosed", "a < b", "<", "</", "<!", "a<!-- never closed", "x <b>y <i>z</b> w</i> v", "</p>x</b>",
         "<p><p></p></p></i>x", "<table><b>x</td>y", "<<<b>x</b>>>", "<b <i>x</b>", "<a href='x>y</a>", "<script>never",
         "<title>never</b>", "<b>x", "x</b>", "<plaintext>a <b>b", "a\xFF<b>\xC3</b>"}) {
-    const std::string whole = unchanged(page);
+    const std::string whole = unchanged_page(page);
     std::string expected = page;
     for (const auto& [sign, reference] : {std::pair<std::string, std::string>{"a < b", "a &lt; b"},
                                           {"<<<b>x</b>>>", "&lt;&lt;<b>x</b>&gt;&gt;"},

@@ -35,7 +35,7 @@ TEST_P(Resume, ResumesToTheSameBytesAsARunThatNeverStopped) {
   EXPECT_TRUE(straight.state_bytes() == stopped.state_bytes());
 }
 
-const ResumeCase cases[] = {
+const ResumeCase resume_cases[] = {
     {"InsideAnEpoch", 4, 9, [](TrainingSetup&) {}},
     {"AcrossEpochs", 10, 50, [](TrainingSetup&) {}},
     {"WithAnAverage", 10, 20, [](TrainingSetup& s) { s.optimizer.exponential_smoothing = 0.01; }},
@@ -98,7 +98,8 @@ const ResumeCase cases[] = {
      }},
     {"WithoutShuffling", 15, 25, [](TrainingSetup& s) { s.data.no_shuffle = true; }},
 };
-INSTANTIATE_TEST_SUITE_P(Runs, Resume, testing::ValuesIn(cases), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Runs, Resume, testing::ValuesIn(resume_cases),
+                         [](const auto& info) { return info.param.name; });
 
 // Pieces are sampled from the text again in every epoch, of which the next one is read during the current one.
 TEST(SampledPieces, OfATextThatChangesAreAnErrorThatCostsNoUpdates) {

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/file_kind.h"
 #include "base/line_writer.h"
+#include "tests/error_of.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "tests/vocab/travel_text.h"
@@ -24,17 +25,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Ids = std::vector<int32_t>;
 
-const std::string golden = source_dir() + "/tests/vocab/golden/";
-
-template <class F>
-std::string message(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+const std::string golden_folder = source_dir() + "/tests/vocab/golden/";
 
 Vocabulary made(const ListedVocabulary& list) { return Vocabulary::from_list(list, "list"); }
 
@@ -78,8 +69,8 @@ ListedVocabulary sentencepiece(const std::string& model) {
 }
 
 std::vector<ListedVocabulary> of_all_kinds() {
-  return {tokens(), merges(), sentencepiece(read_file(golden + "bpe.spm")),
-          sentencepiece(read_file(golden + "unigram.spm"))};
+  return {tokens(), merges(), sentencepiece(read_file(golden_folder + "bpe.spm")),
+          sentencepiece(read_file(golden_folder + "unigram.spm"))};
 }
 
 TEST(ListedVocabulary, IsTheSameFromItsBytes) {
@@ -153,7 +144,7 @@ TEST(ListedVocabulary, OfMergesSplitsWords) {
 class ListedSentencePiece : public testing::TestWithParam<VocabularyType> {};
 
 TEST_P(ListedSentencePiece, GivesThePiecesOfTheModelTheIdsOfTheList) {
-  const std::string model = read_file(golden + std::string(name_of(GetParam())) + ".spm");
+  const std::string model = read_file(golden_folder + std::string(name_of(GetParam())) + ".spm");
   const Vocabulary plain = Vocabulary::from_bytes(model, "model"), v = made(sentencepiece(model));
   EXPECT_TRUE(v.has_byte_fallback());
   for (std::string line : travel_text()) {
@@ -183,7 +174,7 @@ TEST_P(ListedSentencePiece, EncodesCharactersThatOnlyTheListHolds) {
 }
 
 TEST_P(ListedSentencePiece, MayHaveFewerPiecesThanTheModel) {
-  const std::string model = read_file(golden + std::string(name_of(GetParam())) + ".spm");
+  const std::string model = read_file(golden_folder + std::string(name_of(GetParam())) + ".spm");
   const Vocabulary v = made({.segmentation = SegmentationKind::sentencepiece,
                              .special = {.unk = 1, .eos = 0},
                              .pieces = {"</s>", "<unk>", "▁"},
@@ -211,7 +202,7 @@ TEST_P(ListedSentencePiece, DecodesPiecesThatOnlyTheListHolds) {
 }
 
 TEST_P(ListedSentencePiece, SamplesAsTheModelDoes) {
-  const std::string model = read_file(golden + std::string(name_of(GetParam())) + ".spm");
+  const std::string model = read_file(golden_folder + std::string(name_of(GetParam())) + ".spm");
   const Vocabulary plain = Vocabulary::from_bytes(model, "model"), v = made(sentencepiece(model));
   const std::vector<std::string> lines(20, "Where is the castle, and where is the harbour?");
   auto expected = plain.encode_block(lines, 0.3, 7);
@@ -222,7 +213,7 @@ TEST_P(ListedSentencePiece, SamplesAsTheModelDoes) {
 
 TEST_P(ListedSentencePiece, ReportsItsFacts) {
   const ModelFacts facts =
-      facts_of(made(sentencepiece(read_file(golden + std::string(name_of(GetParam())) + ".spm"))).bytes());
+      facts_of(made(sentencepiece(read_file(golden_folder + std::string(name_of(GetParam())) + ".spm"))).bytes());
   EXPECT_EQ(facts.type, std::string(name_of(GetParam())) + " with a list");
   EXPECT_EQ(facts.normalization, "identity");
 }
@@ -235,7 +226,7 @@ TEST(ListedVocabulary, SamplesNothingWithoutSentencePiece) {
   for (const ListedVocabulary& list : {tokens(), merges()}) {
     const Vocabulary v = made(list);
     EXPECT_EQ(v.encode_block(lines, 0, 1).at(2), v.encode("lower"));
-    EXPECT_THAT(message([&] { v.encode_block(lines, 0.1, 1); }), HasSubstr("alpha 0.1"));
+    EXPECT_THAT(error_of([&] { v.encode_block(lines, 0.1, 1); }), HasSubstr("alpha 0.1"));
   }
 }
 
@@ -249,7 +240,7 @@ TEST(ListedVocabulary, ChecksWhatItIsMadeOf) {
   const auto message_of = [](auto change) {
     ListedVocabulary list = tokens();
     change(list);
-    return message([&] { made(list); });
+    return error_of([&] { made(list); });
   };
   EXPECT_THAT(message_of([](auto& l) { l.pieces[3] = "a"; }), HasSubstr("list: piece 3, \"a\", is piece 2 already"));
   EXPECT_THAT(message_of([](auto& l) { l.pieces[3] += '\0'; }), HasSubstr("list: piece 3 holds a NUL"));
@@ -269,12 +260,12 @@ TEST(Container, SaysWhatIsWrong) {
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string bytes = sound;
     bytes.replace(bytes.find(from), from.size(), to);
-    return message([&] { Vocabulary::from_bytes(bytes, "m: v"); });
+    return error_of([&] { Vocabulary::from_bytes(bytes, "m: v"); });
   };
   for (size_t size = sound.find('\n') + 1; size < sound.size(); ++size)
-    EXPECT_THAT(message([&] { Vocabulary::from_bytes(sound.substr(0, size), "m: v"); }),
+    EXPECT_THAT(error_of([&] { Vocabulary::from_bytes(sound.substr(0, size), "m: v"); }),
                 HasSubstr("m: v: the vocabulary is damaged or cut off"));
-  EXPECT_THAT(message([&] { Vocabulary::from_bytes(sound.substr(0, 60), "m: v"); }),
+  EXPECT_THAT(error_of([&] { Vocabulary::from_bytes(sound.substr(0, 60), "m: v"); }),
               HasSubstr("cut off in its header"));
   EXPECT_THAT(with("\"bpe\"", "\"words\""), HasSubstr("segmentation \"words\", expected sentencepiece, tokens, bpe"));
   EXPECT_THAT(with("\"version\":1", "\"version\":2"), HasSubstr("a vocabulary of version 2, expected 1"));
@@ -299,10 +290,10 @@ TEST(Vocabulary, LoadsMariansLists) {
     EXPECT_THAT((Ids{v.eos(), v.unk(), v.bos(), v.pad()}), ElementsAre(0, 1, -1, -1)) << name;
     EXPECT_THAT(v.encode("a b"), ElementsAre(2, 1)) << name;
   }
-  const std::string model = read_file(golden + "bpe.spm");
+  const std::string model = read_file(golden_folder + "bpe.spm");
   EXPECT_EQ(Vocabulary::load(folder.make("spm.yml", model)).bytes(), model) << "a model with the name of a list";
   EXPECT_EQ(Vocabulary::load(folder.make("c.json", made(merges()).bytes())).size(), 9);
-  EXPECT_THAT(message([&] { Vocabulary::load(folder.make("twice.yml", "a: 2\na: 3\n")); }),
+  EXPECT_THAT(error_of([&] { Vocabulary::load(folder.make("twice.yml", "a: 2\na: 3\n")); }),
               HasSubstr("twice.yml: piece 3, \"a\", is piece 2 already"));
 }
 

@@ -54,11 +54,13 @@ std::vector<uint32_t> trie_of_a(uint32_t value) {
   return units;
 }
 
-std::string golden(const std::string& type) { return read_file(source_dir() + "/tests/vocab/golden/" + type + ".spm"); }
+std::string golden_model(const std::string& type) {
+  return read_file(source_dir() + "/tests/vocab/golden/" + type + ".spm");
+}
 
 TEST(ModelCheck, TakesSoundModels) {
-  EXPECT_EQ(fault_of_model(golden("bpe")), "");
-  EXPECT_EQ(fault_of_model(golden("unigram")), "");
+  EXPECT_EQ(fault_of_model(golden_model("bpe")), "");
+  EXPECT_EQ(fault_of_model(golden_model("unigram")), "");
   EXPECT_EQ(fault_of_charsmap(charsmap(trie_of_a(2), std::string("A\0B\0", 4))), "");
 }
 
@@ -107,14 +109,14 @@ TEST(ModelCheck, FindsSizesThatCannotBe) {
 TEST(ModelCheck, ChecksEveryCharacterMap) {
   for (const auto& [id, name] : {std::pair(3, "its normalizer"), std::pair(5, "its denormalizer")}) {
     const std::string broken = field(id, field(2, "abc"));
-    EXPECT_THAT(fault_of_model(golden("bpe") + broken), HasSubstr(name));
-    EXPECT_THAT(fault_of_model(golden("bpe") + broken + field(id, field(1, "name"))), HasSubstr(name));
-    EXPECT_ANY_THROW(Vocabulary::from_bytes(golden("bpe") + broken, "v"));
+    EXPECT_THAT(fault_of_model(golden_model("bpe") + broken), HasSubstr(name));
+    EXPECT_THAT(fault_of_model(golden_model("bpe") + broken + field(id, field(1, "name"))), HasSubstr(name));
+    EXPECT_ANY_THROW(Vocabulary::from_bytes(golden_model("bpe") + broken, "v"));
   }
 }
 
 TEST(ModelCheck, FindsPiecesThatTheLibraryCannotStand) {
-  const auto with = [](const std::string& piece) { return fault_of_model(golden("unigram") + field(1, piece)); };
+  const auto with = [](const std::string& piece) { return fault_of_model(golden_model("unigram") + field(1, piece)); };
   EXPECT_THAT(with(field(1, "x") + score(std::numeric_limits<float>::quiet_NaN())), HasSubstr("has the score nan"));
   EXPECT_THAT(with(field(1, "x") + score(-std::numeric_limits<float>::infinity())), HasSubstr("has the score -inf"));
   EXPECT_THAT(with(field(1, "\xC3")), HasSubstr("not valid UTF-8"));
@@ -126,7 +128,7 @@ TEST(ModelCheck, FindsPiecesThatTheLibraryCannotStand) {
 }
 
 TEST(ModelCheck, FindsSymbolsThatBeginOneAnotherTooOften) {
-  std::string model = golden("bpe");
+  std::string model = golden_model("bpe");
   for (int length = 1; length <= 64; ++length) model += user_defined(std::string(size_t(length), 'q'));
   EXPECT_EQ(fault_of_model(model), "");
   EXPECT_THAT(fault_of_model(model + user_defined(std::string(65, 'q'))), HasSubstr("are prefixes of one another"));

@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using Ids = std::vector<int32_t>;
 using Words = std::vector<std::string>;
 
-const std::string golden = source_dir() + "/tests/vocab/golden/";
+const std::string golden_models = source_dir() + "/tests/vocab/golden/";
 
 Words cut(std::string_view text, const std::vector<ByteRange>& ranges) {
   Words words;
@@ -51,12 +51,12 @@ Vocabulary listed(const std::string& model) {
   return Vocabulary::from_list(list, "list");
 }
 
-Vocabulary tokens() {
+Vocabulary token_list() {
   return Vocabulary::from_list(
       {.special = {.unk = 1, .eos = 0, .control = {4}}, .pieces = {"</s>", "<unk>", "a", "dog", ">>de<<"}}, "list");
 }
 
-Vocabulary merges() {
+Vocabulary merge_list() {
   return Vocabulary::from_list({.segmentation = SegmentationKind::bpe,
                                 .special = {.unk = 1, .eos = 0},
                                 .pieces = {"</s>", "<unk>", "low@@", "er", "e@@", "s@@", "t"},
@@ -82,11 +82,11 @@ Vocabulary normalizing() {
 class OffsetsOf : public testing::TestWithParam<std::string> {
  protected:
   static Vocabulary vocabulary() {
-    if (GetParam() == "tokens") return tokens();
-    if (GetParam() == "merges") return merges();
+    if (GetParam() == "tokens") return token_list();
+    if (GetParam() == "merges") return merge_list();
     if (GetParam() == "normalizing") return normalizing();
-    if (GetParam() == "list") return listed(read_file(golden + "unigram.spm"));
-    return Vocabulary::load(golden + GetParam() + ".spm");
+    if (GetParam() == "list") return listed(read_file(golden_models + "unigram.spm"));
+    return Vocabulary::load(golden_models + GetParam() + ".spm");
   }
 
   static Words lines() {
@@ -171,25 +171,25 @@ INSTANTIATE_TEST_SUITE_P(Vocabulary, OffsetsOf,
                          [](const auto& info) { return info.param; });
 
 TEST(Offsets, OfTokensAreThoseOfTheWords) {
-  EXPECT_THAT(source_words(tokens(), " a  cat dog "), ElementsAre("a", "cat", "dog"));
-  EXPECT_THAT(source_words(tokens(), ">>de<<  a dog"), ElementsAre(">>de<<", "a", "dog"));
-  EXPECT_THAT(target_words(tokens(), {4, 2, 1, 3, 0}), ElementsAre("", "a", "⁇", "dog", ""));
+  EXPECT_THAT(source_words(token_list(), " a  cat dog "), ElementsAre("a", "cat", "dog"));
+  EXPECT_THAT(source_words(token_list(), ">>de<<  a dog"), ElementsAre(">>de<<", "a", "dog"));
+  EXPECT_THAT(target_words(token_list(), {4, 2, 1, 3, 0}), ElementsAre("", "a", "⁇", "dog", ""));
 }
 
 TEST(Offsets, OfMergesAreThoseOfThePartsOfWords) {
-  EXPECT_THAT(source_words(merges(), "lower  lowest"), ElementsAre("low", "er", "low", "e", "s", "t"));
-  EXPECT_THAT(target_words(merges(), {2, 3, 0, 2, 4}), ElementsAre("low", "er", "", "low", "e"));
+  EXPECT_THAT(source_words(merge_list(), "lower  lowest"), ElementsAre("low", "er", "low", "e", "s", "t"));
+  EXPECT_THAT(target_words(merge_list(), {2, 3, 0, 2, 4}), ElementsAre("low", "er", "", "low", "e"));
 }
 
 TEST(Offsets, OfSentencePieceIncludeTheBlankBeforeAWord) {
-  const Vocabulary v = Vocabulary::load(golden + "bpe.spm");
+  const Vocabulary v = Vocabulary::load(golden_models + "bpe.spm");
   const Words words = source_words(v, "Where is the castle?");
   EXPECT_THAT(words, testing::IsSupersetOf({"here", " is", " the", "?"}));
   EXPECT_EQ(target_words(v, v.encode("Where is the castle?")), words);
 }
 
 TEST(Offsets, OfTheBytesOfACharacterAreThoseOfTheCharacter) {
-  const Vocabulary v = Vocabulary::load(golden + "bpe.spm");
+  const Vocabulary v = Vocabulary::load(golden_models + "bpe.spm");
   const Words words = source_words(v, "京🙂");
   EXPECT_EQ(Words(words.end() - 7, words.end()), (Words{"京", "京", "京", "🙂", "🙂", "🙂", "🙂"}));
   EXPECT_EQ(target_words(v, v.encode("京🙂")), words);

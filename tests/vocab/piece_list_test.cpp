@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "tests/error_of.h"
 #include "vocab/yaml_line.h"
 
 namespace dragoman {
@@ -14,18 +15,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-template <class F>
-std::string message(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 std::string yaml_message(std::string_view text) {
-  return message([&] { pieces_of_yaml(text, "v.yml"); });
+  return error_of([&] { pieces_of_yaml(text, "v.yml"); });
 }
 
 TEST(PieceList, ReadsMariansYaml) {
@@ -94,27 +85,27 @@ TEST(PieceList, NamesIdsThatAreMissingOrTwice) {
   EXPECT_THAT(yaml_message("a: 2\nb: -1\n"), HasSubstr("v.yml: \"b\" has id -1"));
   EXPECT_THAT(yaml_message("a: 2\nb: 4000000000000\n"), HasSubstr("no piece has id 3"));
   EXPECT_THAT(yaml_message("# nothing\n"), HasSubstr("v.yml contains no pieces"));
-  EXPECT_THAT(message([] { pieces_of_json(R"({"a": 1})", "v.json"); }), HasSubstr("v.json: no piece has id 0"));
+  EXPECT_THAT(error_of([] { pieces_of_json(R"({"a": 1})", "v.json"); }), HasSubstr("v.json: no piece has id 0"));
 }
 
 TEST(PieceList, ReadsJson) {
   EXPECT_THAT(pieces_of_json(R"({"</s>": 0, "\u2581b\"": 2, "<unk>": 1})", "v.json"),
               ElementsAre("</s>", "<unk>", "▁b\""));
   for (const char* text : {"", "[1]", "{\"a\": 0", "{\"a\": 0}}"})
-    EXPECT_THAT(message([&] { pieces_of_json(text, "v.json"); }), HasSubstr("v.json is not a JSON object")) << text;
+    EXPECT_THAT(error_of([&] { pieces_of_json(text, "v.json"); }), HasSubstr("v.json is not a JSON object")) << text;
   for (const char* text : {"{\"a\": 0.5}", "{\"a\": \"0\"}", "{\"a\": {}}"})
-    EXPECT_THAT(message([&] { pieces_of_json(text, "v.json"); }), HasSubstr("v.json: the id of \"a\"")) << text;
+    EXPECT_THAT(error_of([&] { pieces_of_json(text, "v.json"); }), HasSubstr("v.json: the id of \"a\"")) << text;
 }
 
 TEST(PieceList, ReadsLines) {
   EXPECT_THAT(pieces_of_lines("</s>\n<unk>\r\nthe", "v.txt"), ElementsAre("</s>", "<unk>", "the"));
-  EXPECT_THAT(message([] { pieces_of_lines("a\n\nb\n", "v.txt"); }), HasSubstr("v.txt, line 2: it is empty"));
-  EXPECT_THAT(message([] { pieces_of_file("the\na\n", "v.txt"); }), HasSubstr("v.txt has no line </s>"));
+  EXPECT_THAT(error_of([] { pieces_of_lines("a\n\nb\n", "v.txt"); }), HasSubstr("v.txt, line 2: it is empty"));
+  EXPECT_THAT(error_of([] { pieces_of_file("the\na\n", "v.txt"); }), HasSubstr("v.txt has no line </s>"));
 }
 
 TEST(PieceList, QuotesAsTextWhatIsNone) {
   for (const char* text : {"\1\x1b[0m\xff", "\x02 \x7f\xfe\xff \x1b"}) {
-    const std::string said = message([&] { pieces_of_yaml(text, "v.yml"); });
+    const std::string said = error_of([&] { pieces_of_yaml(text, "v.yml"); });
     EXPECT_TRUE(is_valid_utf8(said)) << said;
     EXPECT_TRUE(std::ranges::none_of(said, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; })) << said;
   }
@@ -131,7 +122,7 @@ TEST(PieceList, ReadsFairseqsDictionary) {
   EXPECT_THAT(pieces_of_fairseq("▁the 1234\nmadeupword0000 0\n", "dict.txt"),
               ElementsAre("<s>", "<pad>", "</s>", "<unk>", "▁the", "madeupword0000"));
   for (const char* text : {"the\n", "the x\n", " 5\n", "a 5 #fairseq:overwrite\n"})
-    EXPECT_THAT(message([&] { pieces_of_fairseq(text, "dict.txt"); }), HasSubstr("dict.txt, line 1")) << text;
+    EXPECT_THAT(error_of([&] { pieces_of_fairseq(text, "dict.txt"); }), HasSubstr("dict.txt, line 1")) << text;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -50,6 +51,9 @@ class WithLock {
  private:
   std::optional<py::gil_scoped_acquire> lock_;
 };
+
+/// How often a waiting thread checks for Ctrl-C.
+constexpr std::chrono::milliseconds signal_interval(100);
 
 /// Lets other Python threads run during its life.
 class WithoutLock {

@@ -37,18 +37,18 @@ std::vector<TextScore> evaluate_text(const Machine& machine, Lines hypotheses, s
   return scores;
 }
 
-std::string described(const TextScore& s) {
+std::string repr_of_score(const TextScore& s) {
   return fmt::format("MetricScore({} = {:.2f}, signature='{}')", s.score.title, s.score.score, s.signature);
 }
 
 // What Python sees, for pickle and copy.
-py::tuple state_of(const TextScore& s) {
+py::tuple score_state(const TextScore& s) {
   std::optional<std::pair<double, double>> interval;
   if (s.score.interval) interval = {s.score.interval->mean, s.score.interval->half_width};
   return py::make_tuple(s.score.name, s.score.title, s.score.score, interval, s.signature);
 }
 
-TextScore from_state(const py::tuple& state) {
+TextScore score_from_state(const py::tuple& state) {
   TextScore s;
   s.score.name = state[0].cast<std::string>();
   s.score.title = state[1].cast<std::string>();
@@ -75,8 +75,8 @@ void add_evaluate(py::module_& module) {
                              })
       .def_readonly("signature", &TextScore::signature)
       .def("__float__", [](const TextScore& s) { return s.score.score; })
-      .def("__repr__", described)
-      .def(py::pickle(&state_of, &from_state));
+      .def("__repr__", repr_of_score)
+      .def(py::pickle(&score_state, &score_from_state));
   module.def(
       "evaluate",
       [](Lines hypotheses, std::vector<Lines> references, const std::vector<std::string>& metrics,

@@ -1,16 +1,8 @@
 #include "bindings/python/src/run_thread.h"
 
-#include <chrono>
-
 #include "base/thread_signals.h"
 
 namespace dragoman::python {
-namespace {
-
-// How often a waiting thread checks for Ctrl-C.
-constexpr std::chrono::milliseconds patience(100);
-
-}  // namespace
 
 std::shared_ptr<RunThread> RunThread::make(std::shared_ptr<Engine> engine, NamedOptions options) {
   return std::shared_ptr<RunThread>(new RunThread(std::move(engine), std::move(options)), &RunThread::destroy);
@@ -53,7 +45,7 @@ bool RunThread::started() {
 std::optional<RunThread::Event> RunThread::wait() {
   const WithoutLock unlocked;
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, patience, [this] { return offered_ || ended_; });
+  changed_.wait_for(lock, signal_interval, [this] { return offered_ || ended_; });
   return offered_;
 }
 

@@ -14,9 +14,6 @@
 namespace dragoman::python {
 namespace {
 
-// How often a waiting thread checks for Ctrl-C.
-constexpr std::chrono::milliseconds patience(100);
-
 // Lines that were submitted together. Answers come in the translator's thread; any Python thread may wait for them.
 struct Answers {
   explicit Answers(size_t lines) : missing(lines), given(lines) {}
@@ -46,7 +43,7 @@ struct Answers {
   bool wait(bool for_partial) {
     const WithoutLock unlocked;
     std::unique_lock lock(mutex);
-    return news.wait_for(lock, patience, [&] { return missing == 0 || (for_partial && partial); });
+    return news.wait_for(lock, signal_interval, [&] { return missing == 0 || (for_partial && partial); });
   }
 
   std::mutex mutex;
@@ -213,7 +210,7 @@ class PythonTranslator {
   std::shared_ptr<BackgroundTranslator> translator_;
 };
 
-std::string described(const TranslatedText& t) {
+std::string repr_of_translation(const TranslatedText& t) {
   return fmt::format("Translation(text={}, score={:.4f})", std::string(py::repr(py::str(t.text))), t.score);
 }
 
@@ -272,7 +269,7 @@ void add_translation(py::module_& module) {
       .def_readonly("token_log_probs", &TranslatedText::token_log_probs)
       .def_readonly("pieces", &TranslatedText::pieces)
       .def_property_readonly("words", [](const TranslatedText& t) { return tuples_of(t.words); })
-      .def("__repr__", described)
+      .def("__repr__", repr_of_translation)
       .def("__str__", [](const TranslatedText& t) { return t.text; })
       .def(py::pickle(
           [](const TranslatedText& t) {

@@ -24,8 +24,10 @@ std::string decode(const Vocabulary& v, const py::object& ids) {
 }
 
 // Its model, for pickle and copy.
-py::bytes state_of(const Vocabulary& v) { return v.bytes(); }
-Vocabulary from_state(const py::bytes& state) { return Vocabulary::from_bytes(state, "a pickled vocabulary"); }
+py::bytes vocabulary_state(const Vocabulary& v) { return v.bytes(); }
+Vocabulary vocabulary_from_state(const py::bytes& state) {
+  return Vocabulary::from_bytes(state, "a pickled vocabulary");
+}
 
 }  // namespace
 
@@ -46,7 +48,7 @@ void add_vocabulary(py::module_& module) {
       .def_property_readonly("bos_id", &Vocabulary::bos)
       .def_property_readonly("eos_id", &Vocabulary::eos)
       .def_property_readonly("pad_id", &Vocabulary::pad)
-      .def(py::pickle(&state_of, &from_state));
+      .def(py::pickle(&vocabulary_state, &vocabulary_from_state));
 }
 
 }  // namespace dragoman::python
