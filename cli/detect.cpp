@@ -8,6 +8,7 @@
 #include "cli/detect_options.h"
 #include "engine/output_file.h"
 #include "options/flags.h"
+#include "options/shared_flags.h"
 #include "options/table_files.h"
 #include "text/language_detector.h"
 
@@ -16,6 +17,12 @@ namespace {
 
 using O = DetectOptions;
 
+Strings files_to_learn(const O& options) {
+  Strings files;
+  for (auto& [language, file] : texts_to_learn(options)) files.push_back(std::move(file));
+  return files;
+}
+
 void check(O& o, const Given& given, Findings& findings) {
   findings.expect(o.model.empty() || o.learn.empty(),
                   "--model names profiles to detect with, and --learn learns them for --output: give one");
@@ -23,7 +30,8 @@ void check(O& o, const Given& given, Findings& findings) {
                   "expected --model FILE to detect languages, or --learn LANGUAGE=FILE... to write such a file");
   findings.expect(o.learn.empty() || (!given("input") && !o.all),
                   "--input and --all are for detecting, not for --learn");
-  findings.attempt([&] { texts_to_learn(o); });
+  check_stdin("input", o.inputs, findings);
+  findings.attempt([&] { check_stdin("learn", files_to_learn(o), findings); });
 }
 
 std::string words_of(const std::vector<DetectedLanguage>& languages, bool all) {
@@ -55,9 +63,7 @@ void correct_files(const O& o, CommandFiles& files) {
     if (o.inputs.empty()) files.read.push_back({"--input", {"-"}});
     return;
   }
-  NamedFiles texts = {"--learn", {}};
-  for (auto& [language, path] : texts_to_learn(o)) texts.files.push_back(std::move(path));
-  files.read = {texts};
+  files.read = {{"--learn", files_to_learn(o)}};
 }
 
 }  // namespace

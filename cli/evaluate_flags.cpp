@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/evaluate_options.h"
+#include "metrics/evaluate_problems.h"
 #include "options/flags.h"
 #include "options/shared_flags.h"
 #include "options/table_files.h"
@@ -50,23 +51,11 @@ void check_list(EvaluateCommandOptions& o, const Given& given, Findings& finding
                     o.mbr ? "mbr" : "oracle");
 }
 
-// An option that would have no effect.
-void check_metric_options(const EvaluateCommandOptions& o, const Given& given, Findings& findings) {
-  const auto has_one_of = [&](std::initializer_list<CorpusMetric> metrics) {
-    return std::ranges::any_of(metrics, [&](CorpusMetric metric) { return std::ranges::count(o.metrics, metric) > 0; });
-  };
-  const auto expect = [&](const char* option, std::initializer_list<CorpusMetric> metrics) {
-    findings.expect(!given.changed(option) || has_one_of(metrics), "--{} is for --metrics {}, not for {}", option,
-                    names_of(metrics), names_of(o.metrics));
-  };
-  expect("tokenize", {CorpusMetric::bleu});
-  expect("lowercase", {CorpusMetric::bleu, CorpusMetric::chrf, CorpusMetric::chrf_plus_plus, CorpusMetric::exact});
-  if (o.oracle || o.mbr) return;  // check_list refuses the rest
-  expect("ter-case-sensitive", {CorpusMetric::ter});
-  expect("rouge-stemmer", {CorpusMetric::rouge});
-  for (const char* option : {"samples", "seed"})
-    findings.expect(!given.changed(option) || o.confidence || o.paired_bs || o.paired_ar,
-                    "--{} is for --confidence, --paired-bs and --paired-ar, none of which is given", option);
+void check_scoring(const EvaluateCommandOptions& o, Findings& findings) {
+  EvaluateOptions scoring = o;
+  if (o.oracle || o.mbr)  // check_list refuses the rest
+    scoring = {.metrics = o.metrics, .tokenize = o.tokenize, .lowercase = o.lowercase};
+  for (const Error& problem : problems_of(scoring)) findings.add(problem);
 }
 
 void check_sentence_level(const EvaluateCommandOptions& o, const Given& given, Findings& findings) {
@@ -88,17 +77,8 @@ void check_evaluate(EvaluateCommandOptions& o, const Given& given, Findings& fin
                   from_stdin);
   findings.attempt([&] { require_tokenizer_model(o.tokenize, o.tokenize_model); });
   findings.expect(!o.metrics.empty(), "--metrics needs a value");
-  check_metric_options(o, given, findings);
+  check_scoring(o, findings);
   if (o.sentence_level) check_sentence_level(o, given, findings);
-  if (std::ranges::count(o.metrics, CorpusMetric::evalb) > 0 && o.references.size() > 1)
-    findings.add(Error(fmt::format("--metrics evalb takes one file of --references, found {}", o.references.size()),
-                       "a sentence has one tree: give one file"));
-  if (o.paired_bs && o.paired_ar)
-    findings.add(Error("--paired-bs and --paired-ar cannot be combined", "give one of them"));
-  const char* paired = o.paired_bs ? "--paired-bs" : "--paired-ar";
-  if ((o.paired_bs || o.paired_ar) && o.hypotheses.size() == 1)
-    findings.add(Error(fmt::format("{} compares systems, but --hypotheses names only one", paired),
-                       "give two files or more: the others are compared with the first"));
 }
 
 }  // namespace

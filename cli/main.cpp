@@ -18,6 +18,7 @@
 #include "cli/version.h"
 #include "options/foreign.h"
 #include "options/suggest.h"
+#include "tensor/arena.h"
 
 namespace dragoman {
 namespace {
@@ -88,18 +89,12 @@ int main(int argc, char** argv) {
     return dragoman::run({argv + 1, argv + argc});
   } catch (const dragoman::BrokenPipe&) {
     return 0;
-  } catch (const dragoman::Error& caught) {
-    const dragoman::Error error = dragoman::with_rank(caught);
-    dragoman::report(error.what(), error.hint());
-    return 2;
+  } catch (const dragoman::Error& error) {
+    return dragoman::end_with(error);
   } catch (const std::filesystem::filesystem_error& error) {
-    dragoman::report(dragoman::error_of(error).what(), dragoman::error_of(error).hint());
-    return 2;
+    return dragoman::end_with(dragoman::error_of(error));
   } catch (const std::bad_alloc&) {
-    dragoman::report("out of memory",
-                     "allow the process more memory (ulimit -v, the container's limit), or let it hold "
-                     "less at once: smaller batches (--mini-batch-words), shorter lines, fewer threads");
-    return 1;
+    return dragoman::end_with(dragoman::OutOfMemory("out of memory"));
   } catch (const std::exception& error) {
     dragoman::report(error.what(), "this should not happen; please report it with the command");
     return 1;

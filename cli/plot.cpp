@@ -1,9 +1,8 @@
-#include <algorithm>
-
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/plot_options.h"
+#include "options/shared_flags.h"
 #include "options/table_files.h"
 #include "pages/curves_page.h"
 
@@ -11,10 +10,7 @@ namespace dragoman {
 
 namespace {
 
-void check(PlotOptions& o, const Given&, Findings& findings) {
-  const auto from_stdin = std::ranges::count(o.logs, "-");
-  findings.expect(from_stdin <= 1, "only one of --logs can be '-' (stdin), found {}", from_stdin);
-}
+void check(PlotOptions& o, const Given&, Findings& findings) { check_stdin("logs", o.logs, findings); }
 
 }  // namespace
 

@@ -21,6 +21,7 @@
 #include "comm/processes.h"
 #include "dragoman/dragoman.h"
 #include "runlog/message_file.h"
+#include "tensor/arena.h"
 
 namespace dragoman {
 
@@ -117,13 +118,6 @@ int follow() {
   _exit(exit_code_of_followers);
 }
 
-// Rank 0 of forked ranks reports its error before it waits for the others.
-int end_with(const Communicator& ranks, const Error& error) {
-  if (ranks.size() == 1 || launched_rank()) throw Error(error);
-  report(error.what(), error.hint());
-  return exit_code_of_errors;
-}
-
 // Ranks of other versions may exchange other messages from here on, as do those without a heartbeat (--comm-timeout 0).
 void require_same_command(Communicator& ranks, const std::vector<Option>& options) {
   std::vector<SharedFact> facts = {{"version of dragoman", dragoman_version()}};
@@ -150,10 +144,13 @@ int run_as_rank(Communicator& ranks, const ProcessOptions& processes, const std:
   } catch (const RankLost& lost) {
     if (ranks.rank() > 0) return follow();
     if (lost.reported()) return 2;
-    return end_with(ranks, Error(lost.what(), hint));
+    const Error error(lost.what(), hint);
+    if (launched_rank()) throw error;
+    return end_with(error);
   } catch (const Error& error) {
     if (heartbeat) heartbeat->fail();
-    if (ranks.rank() == 0 || launched_rank()) return end_with(ranks, error);
+    if (ranks.size() == 1 || launched_rank()) throw;
+    if (ranks.rank() == 0) return end_with(error);  // before it waits for the others
     if (ranks.rank_0_ends_within(seconds_for_rank_0)) return exit_code_of_followers;
     throw Error(fmt::format("{}: {}", ranks.name(), error.what()), error.hint());
   }
@@ -166,11 +163,19 @@ std::string traffic_rows(const Communicator& ranks) {
                      traffic.seconds, "bytes to other ranks", grouped(traffic.bytes));
 }
 
-Error with_rank(const Error& error) {
-  const auto launched = launched_rank();
-  if (!launched || launched->rank == 0) return error;
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds_for_rank_0));
-  return Error(fmt::format("rank {} ({}): {}", launched->rank, host_name(), error.what()), error.hint());
+int end_with(const Error& error) {
+  const bool lacks_memory = dynamic_cast<const OutOfMemory*>(&error);
+  const std::string hint = lacks_memory && error.hint().empty()
+                               ? "allow the process more memory (ulimit -v, the container's limit), or let it hold "
+                                 "less at once: smaller batches (--mini-batch-words), shorter lines, fewer threads"
+                               : error.hint();
+  std::string message = error.what();
+  if (const auto launched = launched_rank(); launched && launched->rank > 0) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds_for_rank_0));
+    message = fmt::format("rank {} ({}): {}", launched->rank, host_name(), message);
+  }
+  report(message, hint);
+  return lacks_memory ? 1 : exit_code_of_errors;
 }
 
 }  // namespace dragoman

@@ -36,8 +36,9 @@ int run_as_rank(Communicator& ranks, const ProcessOptions& processes, const std:
 /// which it exchanged or waited for them. Empty if there are none.
 std::string traffic_rows(const Communicator& ranks);
 
-/// An error as this process reports it. On ranks other than 0 of a launcher, it names the rank and its machine, and is
-/// returned after some seconds: rank 0 reports errors that all ranks meet, and the launcher then ends the others.
-Error with_rank(const Error& error);
+/// Reports the error that ends this process, and returns the exit code: 1 for lack of memory, else 2. On ranks other
+/// than 0 of a launcher, it names the rank and its machine, and waits for some seconds before that: rank 0 reports
+/// errors that all ranks meet, and the launcher then ends the others.
+int end_with(const Error& error);
 
 }  // namespace dragoman

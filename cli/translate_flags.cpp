@@ -283,12 +283,19 @@ void read_sampling(O& o) {
     o.sampling_mass = number_of<double>("output-sampling nucleus", words[1], search_bounds("sampling_mass"));
 }
 
+// Configurations of Marian name a seed, whether they sample or not.
+void check_without_sampling(const O& o, const Given& given, Findings& findings) {
+  const std::string_view file = given.file_of("seed");
+  if (!file.empty() && given.changed("seed"))
+    findings.ignore(fmt::format("seed ({})", file), "it is for --output-sampling");
+  const auto is_given = [&](std::string_view name) {
+    return (name == "temperature" && given(name)) || (name == "seed" && given(name) && file.empty());
+  };
+  findings.attempt([&] { require_effective(o, is_given, as_option); });
+}
+
 void check_sampling(O& o, const Given& given, Findings& findings) {
-  if (o.output_sampling.empty()) {
-    findings.expect(!given.changed("temperature"), "--temperature {} is for --output-sampling, which is not given",
-                    o.temperature);
-    return;
-  }
+  if (o.output_sampling.empty()) return check_without_sampling(o, given, findings);
   findings.attempt([&] { read_sampling(o); });
   const int drawn = resolved(o).beam_size;
   if (given.changed("beam-size") && o.beam_size > drawn) {

@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/grouped.h"
 #include "base/line_reader.h"
 #include "base/line_writer.h"
 #include "base/log.h"
-#include "base/scratch_folder.h"
+#include "base/number.h"
 #include "base/shell.h"
+#include "base/utf8.h"
 #include "cli/verify_program.h"
 #include "dragoman/scorer.h"
 #include "dragoman/text_translator.h"
@@ -24,26 +27,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Verdict {
-  double score = 0;  // log-probability of our translation
-  std::string translation;
-};
-
-const char* program_of(const std::string& model) {
-  if (model.ends_with(".pt") || model.ends_with(".argosmodel"))
-    throw Error(fmt::format("--verify cannot compare {} with another program", model),
-                "it compares models of Marian, transformers and CTranslate2");
-  if (!fs::is_directory(model)) return "marian";
-  return fs::exists(fs::path(model) / "model.bin") ? "ctranslate2" : "transformers";
+const char* program_of_folder(const std::string& model) {
+  if (!fs::is_directory(model)) FileDescriptor::to_read(model);  // or throws
+  if (fs::exists(fs::path(model) / "model.bin")) return "ctranslate2";
+  if (fs::exists(fs::path(model) / "config.json")) return "transformers";
+  throw Error(fmt::format("--verify cannot compare {} with another program", model),
+              "it compares models of Marian, transformers and CTranslate2");
 }
 
-// The lines to compare, without empty ones, and their numbers in the file.
-struct Sources {
-  std::vector<std::string> lines;
-  std::vector<size_t> numbers;  // from 1
-};
+}  // namespace
 
-Sources sources_of(const std::string& path) {
+// Marian's own commands take the model itself and its vocabularies, not the configuration that names them.
+Verification::Verification(ConvertCommandOptions options) : options_(std::move(options)) {
+  ConvertCommandOptions& o = options_;
+  if (const std::optional<MarianFiles> files = find_marian_files(o.input)) {
+    program_ = "marian";
+    if (o.vocabs.empty()) o.vocabs = files->vocabs.empty() ? vocabularies_beside(files->model) : files->vocabs;
+    o.input = files->model;
+  } else {
+    program_ = program_of_folder(o.input);
+  }
+  sources_ = sources_of(o.verify);
+  write_lines(folder_.file("verify.py"), {verify_program});
+  ask({});
+}
+
+Verification::Sources Verification::sources_of(const std::string& path) {
   LineReader in(path);
   Sources sources;
   size_t number = 0;
@@ -55,7 +64,10 @@ Sources sources_of(const std::string& path) {
   return sources;
 }
 
-std::string output_of(const std::vector<std::string>& words) {
+// Without arguments: whether the other program is there.
+std::string Verification::ask(const std::vector<std::string>& arguments) const {
+  std::vector<std::string> words = {"python3", folder_.file("verify.py"), program_};
+  words.insert(words.end(), arguments.begin(), arguments.end());
   std::string command;
   for (const std::string& word : words) command += quoted_for_shell(word) + " ";
   ShellOutput output = run_in_shell(command);
@@ -66,12 +78,14 @@ std::string output_of(const std::vector<std::string>& words) {
   return std::move(output.text);
 }
 
-std::vector<Verdict> verdicts_of(const std::string& output, size_t lines) {
+std::vector<Verification::Verdict> Verification::verdicts_of(std::string_view output, size_t lines) {
   std::vector<Verdict> verdicts;
   for (size_t at = 0; at < output.size();) {
     const size_t tab = output.find('\t', at), end = output.find('\n', at);
-    require(tab < end && end != output.npos, "--verify: the other program printed '{}'", output.substr(at, end - at));
-    verdicts.push_back({std::stod(output.substr(at, tab - at)), output.substr(tab + 1, end - tab - 1)});
+    const auto score = tab < end ? parse_number<double>(output.substr(at, tab - at)) : std::nullopt;
+    require(score && end != output.npos, "--verify: the other program printed '{}', expected NUMBER<tab>TRANSLATION",
+            beginning_of(output.substr(at, end - at)));
+    verdicts.push_back({*score, std::string(output.substr(tab + 1, end - tab - 1))});
     at = end + 1;
   }
   require(verdicts.size() == lines, "--verify: the other program printed {} lines, expected {}", verdicts.size(),
@@ -79,43 +93,26 @@ std::vector<Verdict> verdicts_of(const std::string& output, size_t lines) {
   return verdicts;
 }
 
-// Marian's own commands take the model itself and its vocabularies, not the configuration that names them.
-void name_files_of_marian(ConvertCommandOptions& o) {
-  const std::optional<MarianFiles> files = find_marian_files(o.input);
-  if (!files) return;
-  if (o.vocabs.empty()) o.vocabs = files->vocabs.empty() ? vocabularies_beside(files->model) : files->vocabs;
-  o.input = files->model;
+std::vector<Verification::Verdict> Verification::ask_for_verdicts(const std::vector<std::string>& ours) const {
+  const std::string source = folder_.file("source"), target = folder_.file("target");
+  write_lines(source, sources_.lines), write_lines(target, ours);
+  std::vector<std::string> arguments = {options_.input, source, target, options_.source_lang, options_.target_lang};
+  arguments.insert(arguments.end(), options_.vocabs.begin(), options_.vocabs.end());
+  return verdicts_of(ask(arguments), ours.size());
 }
 
-}  // namespace
-
-void verify_conversion(Engine& engine, ConvertCommandOptions o) {
-  name_files_of_marian(o);
-  const std::string program = program_of(o.input);
-  const auto& [sources, numbers] = sources_of(o.verify);
+void Verification::compare(Engine& engine) const {
+  const auto& [lines, numbers] = sources_;
   SearchOptions greedy;
   greedy.beam_size = 1;
-  TextTranslator translator(engine, {.models = {o.output}, .precision = Precision::float32, .search = greedy});
-  const std::vector<std::string> ours = translator.translate(sources);
-  const auto scores = Scorer(engine, {.model = o.output}).score(sources, ours);
-
-  const ScratchFolder folder;
-  write_lines(folder.file("source"), sources), write_lines(folder.file("target"), ours);
-  write_lines(folder.file("verify.py"), {verify_program});
-  std::vector<std::string> words = {"python3",
-                                    folder.file("verify.py"),
-                                    program,
-                                    o.input,
-                                    folder.file("source"),
-                                    folder.file("target"),
-                                    o.source_lang,
-                                    o.target_lang};
-  words.insert(words.end(), o.vocabs.begin(), o.vocabs.end());
-  const auto theirs = verdicts_of(output_of(words), sources.size());
+  TextTranslator translator(engine, {.models = {options_.output}, .precision = Precision::float32, .search = greedy});
+  const std::vector<std::string> ours = translator.translate(lines);
+  const auto scores = Scorer(engine, {.model = options_.output}).score(lines, ours);
+  const auto theirs = ask_for_verdicts(ours);
 
   double largest = 0;
   size_t line_of_largest = numbers[0], same = 0;
-  for (size_t i = 0; i < sources.size(); ++i) {
+  for (size_t i = 0; i < lines.size(); ++i) {
     const double difference = std::abs(scores[i].log_prob - theirs[i].score) / double(scores[i].token_log_probs.size());
     if (difference > largest) largest = difference, line_of_largest = numbers[i];
     same += ours[i] == theirs[i].translation;
@@ -123,10 +120,14 @@ void verify_conversion(Engine& engine, ConvertCommandOptions o) {
   log_info(
       "Compared with {}: {}; log-probabilities of the same translations differ by at most {:.1e} for each token "
       "(line {}); greedy translations are the same for {}",
-      program, counted(int64_t(sources.size()), "line"), largest, line_of_largest, grouped(int64_t(same)));
-  for (size_t i = 0; i < sources.size(); ++i)
-    if (ours[i] != theirs[i].translation)
-      fmt::print("{}\tdragoman\t{}\n{}\t{}\t{}\n", numbers[i], ours[i], numbers[i], program, theirs[i].translation);
+      program_, counted(int64_t(lines.size()), "line"), largest, line_of_largest, grouped(int64_t(same)));
+  LineWriter out("-");
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (ours[i] == theirs[i].translation) continue;
+    out.write(fmt::format("{}\tdragoman\t{}", numbers[i], ours[i]));
+    out.write(fmt::format("{}\t{}\t{}", numbers[i], program_, theirs[i].translation));
+  }
+  out.close();
 }
 
 }  // namespace dragoman

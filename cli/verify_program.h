@@ -3,9 +3,18 @@
 namespace dragoman {
 
 /// A program for python3: KIND MODEL SOURCE TARGET SOURCE_LANG TARGET_LANG [VOCAB VOCAB] prints, for each pair of
-/// lines, the log-probability of the target, a tab, and its own greedy translation of the source.
+/// lines, the log-probability of the target, a tab, and its own greedy translation of the source. With KIND alone it
+/// fails if the program is not installed.
 inline constexpr const char* verify_program = R"py(
-import json, os, subprocess, sys
+import importlib.util, json, os, subprocess, sys
+
+kind = sys.argv[1]
+for name in {"marian": ["_pymarian"], "transformers": ["torch", "transformers"],
+             "ctranslate2": ["ctranslate2", "sentencepiece"]}[kind]:
+    if importlib.util.find_spec(name) is None:
+        sys.exit(f"python3 has no {name}: pip install {name.strip('_')}")
+if len(sys.argv) == 2:
+    sys.exit()
 
 kind, model, source, target, source_lang, target_lang, *vocabs = sys.argv[1:]
 lines = [open(name, encoding="utf-8").read().split("\n")[:-1] for name in (source, target)]

@@ -108,6 +108,7 @@ void check_uses(const O& o, const Given& given, Findings& findings) {
         "protected-symbols", "no-byte-fallback"}},
       {{train, encode, decode}, {"input"}},
       {{encode}, {"alpha"}},
+      {{train, encode}, {"seed"}},
       {{encode, decode}, {"ids"}},
       {{encode, decode, inspect}, {"output"}},
   };
@@ -135,7 +136,10 @@ void check(O& o, const Given& given, Findings& findings) {
   check_trainer_options(o, given, findings);
   findings.expect(!given("action") || o.action != VocabAction::train || !o.inputs.empty(),
                   "dragoman vocab train needs --input FILE...: the text to learn from");
+  check_stdin("input", o.inputs, findings);
   check_uses(o, given, findings);
+  findings.expect(o.action != VocabAction::encode || o.alpha > 0 || !given.changed("seed"),
+                  "--seed is for --alpha, which is not given");
 }
 
 void correct_files(const O& o, CommandFiles& files) {

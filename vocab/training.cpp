@@ -164,20 +164,23 @@ bool has_byte_fallback(const VocabularyTraining& training) {
   return given == training.trainer_options.end() ? training.byte_fallback : given->second == "true";
 }
 
-void check(const VocabularyTraining& training) {
+void check_values(const VocabularyTraining& training) {
   constexpr const char* rules[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
   require(!training.inputs.empty(), "no text to learn a vocabulary from, expected one file or more");
   require(std::ranges::count(rules, training.normalization) == 1, "unknown normalization \"{}\", expected one of {}",
           training.normalization, fmt::join(rules, ", "));
   require(training.character_coverage >= least_character_coverage && training.character_coverage <= 1,
           "a character coverage of {}, expected {} to 1", training.character_coverage, least_character_coverage);
+  require(training.sample_lines == 0 || training.sample_lines >= least_sample_lines,
+          "--sentencepiece-max-lines {}, expected {} or more, or 0 for all lines", training.sample_lines,
+          least_sample_lines);
+}
+
+void check_pieces(const VocabularyTraining& training) {
   require_protectable(training.protected_symbols);
   const int least = (has_byte_fallback(training) ? 256 : 0) + 4 + int(training.protected_symbols.size());
   require(training.size >= least, "a vocabulary of {} pieces, expected at least {}: bytes, special pieces and more",
           grouped(training.size), least);
-  require(training.sample_lines == 0 || training.sample_lines >= least_sample_lines,
-          "--sentencepiece-max-lines {}, expected {} or more, or 0 for all lines", training.sample_lines,
-          least_sample_lines);
 }
 
 // The number after `words` in one of the library's messages.
@@ -207,7 +210,8 @@ std::vector<std::string> frequent_tokens(SentenceReader& reader) {
   std::unordered_map<std::string, int64_t> counts;
   for (std::string line; reader.next(line);) {
     clean_utf8(line);
-    for (const std::string_view token : split_at_blanks(line)) ++counts[std::string(token)];
+    for (const std::string_view token : split_at_blanks(line))
+      if (!token.ends_with('\r')) ++counts[std::string(token)];  // in a list it would be the end of a line
   }
   for (const char* special : {"</s>", "<unk>"}) counts.erase(special);
   std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
@@ -219,13 +223,25 @@ std::vector<std::string> frequent_tokens(SentenceReader& reader) {
   return tokens;
 }
 
+void warn_of_unused(const VocabularyTraining& training) {
+  const VocabularyTraining usual;
+  const std::pair<std::string_view, bool> changed[] = {
+      {training.type_option, training.type != usual.type},
+      {training.normalization_option, training.normalization != usual.normalization},
+      {"--character-coverage", training.character_coverage != usual.character_coverage},
+      {"--no-byte-fallback", training.byte_fallback != usual.byte_fallback},
+      {"--sentencepiece-max-lines", training.sample_lines != usual.sample_lines},
+      {"--sentencepiece-options", !training.trainer_options.empty()}};
+  for (const auto& [option, unused] : changed)
+    if (unused) log_warning("{} has no effect: {} is a list of tokens", option, training.model);
+}
+
 void list_tokens(const VocabularyTraining& training) {
   if (!training.protected_symbols.empty())
     throw Error(fmt::format("{} is a list of tokens, which has no protected symbols, found {}", training.model,
                             fmt::join(training.protected_symbols, " ")),
                 "leave out --protected-symbols: tokens are never split");
-  if (!training.trainer_options.empty())
-    log_warning("--sentencepiece-options has no effect: {} is a list of tokens", training.model);
+  warn_of_unused(training);
   SentenceReader reader(training.inputs, training.columns);
   std::vector<std::string> pieces = frequent_tokens(reader);
   require(!pieces.empty(), "{}: no text to learn a vocabulary from", fmt::join(training.inputs, ", "));
@@ -240,8 +256,9 @@ void list_tokens(const VocabularyTraining& training) {
 }  // namespace
 
 void train_vocabulary(const VocabularyTraining& training) {
+  check_values(training);
   if (is_piece_list(training.model)) return list_tokens(training);
-  check(training);
+  check_pieces(training);
   if (const auto rules = training.trainer_options.find("normalization_rule_tsv");
       rules != training.trainer_options.end())
     FileDescriptor::to_read(rules->second);  // before the text is read

@@ -25,13 +25,15 @@ struct VocabularyTraining {
   TrainerOptions trainer_options;              // they override the options above
   int64_t sample_lines = usual_sample_lines;   // learn from this many random lines if there are more; 0: from all
   uint64_t seed = 1;                           // of that choice
-  std::string_view size_option = "--size";     // the option that sets the size, for hints
+  std::string_view size_option = "--size";     // names of the options that set these, for messages
+  std::string_view type_option = "--type", normalization_option = "--normalization";
 };
 
 /// Learns the vocabulary and writes the file atomically. A name that is_piece_list() makes it a list of the `size` most
-/// frequent tokens between blanks, or of all if there are fewer, after "</s>" and "<unk>", as Marian makes them. The
-/// same text and options give the same file on any machine. Memory: about ten times the size of the text or, of a
-/// larger one, of the sample. Error if the text is too small for the size; it gives the largest one.
+/// frequent tokens between blanks, or of all if there are fewer, after "</s>" and "<unk>", as Marian makes them.
+/// Tokens that end in a carriage return are left out: it would be the end of a line. The same text and options give the
+/// same file on any machine. Memory: about ten times the size of the text or, of a larger one, of the sample. Error if
+/// the text is too small for the size; it gives the largest one.
 void train_vocabulary(const VocabularyTraining& training);
 
 }  // namespace dragoman

@@ -87,7 +87,8 @@ struct Evaluation {
 };
 
 /// Scores translations as `dragoman evaluate` does. The metrics come without repetition, in the order of CorpusMetric.
-/// Error for files that cannot be read and for texts of different numbers of lines. Thread-safe.
+/// Error for files that cannot be read, for texts of different numbers of lines, and for options that contradict each
+/// other or would have no effect. Thread-safe.
 Evaluation evaluate(Engine& engine, const EvaluateOptions& options);
 
 /// A text in memory.

@@ -1,5 +1,7 @@
 #include "backend/registry.h"
 
+#include <optional>
+
 #include "backend/backend.h"
 #include "backend/cpu/install.h"
 #include "backend/cuda_module.h"
@@ -21,17 +23,16 @@ constexpr std::string_view gpu_prefix = "cuda:";
   fail("unknown backend '{}'; there are: cpu, cuda:0, reference", beginning_of(name));
 }
 
-/// "cuda:1" or "cuda:1:tf32" -> 1.
-int number_of_gpu(std::string_view name) {
+/// "cuda:1" or "cuda:1:tf32" -> 1. No number: not the name of a GPU.
+std::optional<int> number_of_gpu(std::string_view name) {
+  if (!name.starts_with(gpu_prefix)) return std::nullopt;
   std::string_view digits = name.substr(gpu_prefix.size());
   if (digits.ends_with(fast_backend)) digits.remove_suffix(fast_backend.size());
-  const int number = parse_number<int>(digits).value_or(-1);
-  if (number < 0) fail_unknown(name);
-  return number;
+  const auto number = parse_number<int>(digits);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
-const Backend& gpu(std::string_view name) {
-  const int number = number_of_gpu(name);
+const Backend& gpu(std::string_view name, int number) {
   static const Backend one = cuda_backend(load_cuda_module(cuda_module_files()), number, name.ends_with(fast_backend));
   require(one.name == name, "{} is in use, but {} was requested: a process can use only one GPU", one.name, name);
   return one;
@@ -39,8 +40,11 @@ const Backend& gpu(std::string_view name) {
 
 }  // namespace
 
+bool is_gpu(std::string_view name) { return number_of_gpu(name).has_value(); }
+bool is_backend(std::string_view name) { return name == "cpu" || name == "reference" || is_gpu(name); }
+
 const Backend& backend(std::string_view name) {
-  if (name.starts_with(gpu_prefix)) return gpu(name);
+  if (const auto number = number_of_gpu(name)) return gpu(name, *number);
   static const Backend reference = [] {
     Backend b{.name = "reference"};
     reference::install(b);

@@ -128,8 +128,8 @@ class ThreadPool::Workers {
 };
 
 ThreadPool::ThreadPool(int threads) : workers_(std::make_unique<Workers>(threads > 0 ? threads : cores_to_use())) {
-  require(threads >= 0 && size() <= most_threads, "{} threads, expected 1 to {}, or 0 for one per core", threads,
-          most_threads);
+  require(threads >= 0 && size() <= most_threads,
+          "{} threads, expected 1 to {}, or 0 for OMP_NUM_THREADS or else one per core", threads, most_threads);
 }
 ThreadPool::~ThreadPool() = default;
 

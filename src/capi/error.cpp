@@ -3,18 +3,26 @@
 #include <new>
 
 #include "base/file_error.h"
+#include "tensor/arena.h"
 
 namespace dragoman {
+namespace {
+
+constexpr const char* memory_hint = "translate shorter texts, or fewer at once";
+
+}  // namespace
 
 Failure failure_of(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
+  } catch (const OutOfMemory& e) {
+    return {DRAGOMAN_OUT_OF_MEMORY, {e.what(), e.hint().empty() ? memory_hint : e.hint()}};
   } catch (const Error& e) {
     return {DRAGOMAN_ERROR, {e.what(), e.hint()}};
   } catch (const std::filesystem::filesystem_error& e) {
     return {DRAGOMAN_ERROR, {error_of(e).what(), error_of(e).hint()}};
   } catch (const std::bad_alloc&) {
-    return {DRAGOMAN_OUT_OF_MEMORY, {"out of memory", "translate shorter texts, or fewer at once"}};
+    return {DRAGOMAN_OUT_OF_MEMORY, {"out of memory", memory_hint}};
   } catch (const std::exception& e) {
     return {DRAGOMAN_BUG, {e.what(), "this should not happen; please report it"}};
   } catch (...) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,9 +60,19 @@ inline SearchOptions resolved(SearchOptions options) {
 /// Throws Error for options out of range or in contradiction, named as on the command line.
 void validate(const SearchOptions& options);
 
-/// Throws Error for options that contradict each other or have no effect, as validate() does. `spelled` says how the
-/// user writes the option "word-penalty".
-void require_consistent(const SearchOptions& options, std::string (*spelled)(std::string_view name));
+/// How the user writes the option of a name (SearchField::name): "word_penalty" in programs and requests,
+/// "--word-penalty" on the command line.
+using Spelling = std::string (*)(std::string_view name);
+std::string as_name(std::string_view name);
+std::string as_option(std::string_view name);
+
+/// Throws Error for options that contradict each other or have no effect, as validate() does.
+void require_consistent(const SearchOptions& options, Spelling spelled);
+
+/// Throws Error for options that the user has given, by name, and that have no effect, unless the value is the default:
+/// those of a sampling that is not chosen, and normalize beside length_penalty.
+void require_effective(const SearchOptions& options, const std::function<bool(std::string_view name)>& given,
+                       Spelling spelled);
 
 /// Throws Error for weights that do not match the models, and for an unknown precision.
 void validate(const EnsembleOptions& options);

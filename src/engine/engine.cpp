@@ -1,9 +1,12 @@
 #include "dragoman/engine.h"
 
+#include <fmt/format.h>
+
 #include "backend/registry.h"
 #include "base/log.h"
 #include "base/own_process.h"
 #include "base/threads.h"
+#include "base/utf8.h"
 #include "comm/communicator.h"
 
 namespace dragoman {
@@ -23,9 +26,17 @@ Engine::~Engine() {
   if (state_->process.forked()) (void)state_.release();
 }
 
+// Names of backends, such as "cuda:0:tf32", are internal to the library.
 const Backend& Engine::backend() const {
   const std::string& device = state_->options.device;
-  return dragoman::backend(state_->options.fast_math ? device + std::string(fast_backend) : device);
+  if (!is_backend(device))
+    throw Error(fmt::format("device is '{}', expected cpu or the name of a GPU, such as cuda:0", beginning_of(device)),
+                "dragoman inspect --devices lists the devices");
+  if (!state_->options.fast_math || device.ends_with(fast_backend)) return dragoman::backend(device);
+  if (!is_gpu(device))
+    throw Error(fmt::format("fast_math is for GPUs, and device is {}", device),
+                "leave fast_math out, or let device name a GPU, such as cuda:0");
+  return dragoman::backend(device + std::string(fast_backend));
 }
 
 int Engine::threads() const { return state_->pool.size(); }

@@ -12,6 +12,7 @@
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
 #include "metrics/evalb.h"
+#include "metrics/evaluate_problems.h"
 #include "metrics/exact.h"
 #include "metrics/rouge.h"
 #include "metrics/signature.h"
@@ -193,10 +194,25 @@ void require_references(const std::vector<EvaluatedText>& references) {
                 "--references names the reference translations");
 }
 
+void check(const EvaluateOptions& options) {
+  require_enumerator("tokenize", options.tokenize, Tokenizer::spm);
+  for (const CorpusMetric metric : options.metrics) require_enumerator("metric", metric, CorpusMetric::evalb);
+  require(options.samples >= 0 && options.samples <= 10'000'000,
+          "--samples: {} is out of range, expected from 0 to 10000000", options.samples);
+  for (const Error& problem : problems_of(options)) throw Error(problem);
+}
+
+std::vector<std::string> names_of(const std::vector<EvaluatedText>& texts) {
+  std::vector<std::string> names;
+  for (const EvaluatedText& text : texts) names.push_back(text.name);
+  return names;
+}
+
 }  // namespace
 
 Evaluation evaluate(Engine& engine, const EvaluateOptions& options) {
   const Engine::Scope scope(engine);
+  check(options);
   auto references = read_texts(options.references);
   require_references(references);  // before stdin is read
   return evaluate(engine, options, std::move(references), read_texts(options.hypotheses));
@@ -206,14 +222,11 @@ Evaluation evaluate(Engine& engine, EvaluateOptions options, std::vector<Evaluat
                     std::vector<EvaluatedText> hypotheses) {
   const Engine::Scope scope(engine);
   require_references(references);
-  require_enumerator("tokenize", options.tokenize, Tokenizer::spm);
-  for (const CorpusMetric metric : options.metrics) require_enumerator("metric", metric, CorpusMetric::evalb);
-  require(options.samples >= 0 && options.samples <= 10'000'000,
-          "--samples: {} is out of range, expected from 0 to 10000000", options.samples);
   require(!hypotheses.empty(), "there is nothing to evaluate");
+  options.references = names_of(references);  // signatures contain their number, messages their names
+  options.hypotheses = names_of(hypotheses);
+  check(options);
   for (const EvaluatedText& text : hypotheses) require_equal_length(text, references.front());
-  options.references.clear();  // signatures contain their number, messages their names
-  for (const auto& reference : references) options.references.push_back(reference.name);
   Work work{
       .options = options, .tokenizer = {options.tokenize, options.tokenize_model}, .texts = std::move(hypotheses)};
   for (const auto& reference : references) work.references.push_back(reference.lines);

@@ -6,7 +6,7 @@ namespace dragoman {
 
 /// Options of commands that compute. Their rows are in options/shared_flags.h.
 struct MachineOptions {
-  int cpu_threads = 0;  // 0: one per core
+  int cpu_threads = 0;  // 0: OMP_NUM_THREADS, or else one per core that the process may use
   bool quiet = false;   // only warnings and errors on stderr
 };
 

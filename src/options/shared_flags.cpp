@@ -26,6 +26,11 @@ std::string backend_name(const std::string& device, bool fast_math) {
 
 }  // namespace
 
+void check_stdin(std::string_view option, const std::vector<std::string>& files, Findings& findings) {
+  const auto from_stdin = std::ranges::count(files, "-");
+  findings.expect(from_stdin <= 1, "only one of --{} can be '-' (stdin), found {}", option, from_stdin);
+}
+
 std::vector<std::string> backend_names(const std::vector<std::string>& devices, bool fast_math) {
   std::vector<std::string> names;
   for (const std::string& device : devices) {

@@ -12,7 +12,7 @@ Flag<Options> cpu_threads_flag(std::string_view group) {
           .field = &Options::cpu_threads,
           .value = "N",
           .group = group,
-          .help = "number of threads; 0: one per core",
+          .help = "number of threads; 0: OMP_NUM_THREADS, or else one per core that the process may use",
           .range = {0, 1024},
           .owner = Owner::engine,
           .per_process = true};
@@ -223,6 +223,9 @@ Flag<Options> sentencepiece_options_flag(std::string_view group) {
               "options of SentencePiece's trainer for a new vocabulary, together in quotes: '--split_digits "
               "--character_coverage=0.9995' (docs/training.md lists them)"};
 }
+
+/// A problem if several of the files of --`option` are stdin, which can be read once.
+void check_stdin(std::string_view option, const std::vector<std::string>& files, Findings& findings);
 
 /// The names of the backends for --devices and --fast-math: "cpu", or "cuda:1" for both "1" and "cuda:1". Error for an
 /// invalid device, for the CPU or the same GPU among several, and for fast math on a CPU.

@@ -140,35 +140,14 @@ std::vector<std::string> option_names() {
   return names;
 }
 
-std::string as_parameter(std::string_view option) {
-  std::string name(option);
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
-
 // As the command line does, where a parameter has no effect or contradicts another one.
 void check_effects(const SearchOptions& search, const json& fields) {
-  const auto changed = [&](std::string_view name, const json& otherwise) {
-    const auto field = fields.find(name);
-    return field != fields.end() && *field != otherwise;
-  };
-  require(search.length_penalty == 0 || !changed("normalize", 0),
-          "length_penalty and normalize {} are two ways to divide scores by length: give one", search.normalize);
+  require_effective(
+      search, [&](std::string_view name) { return fields.contains(name); }, as_name);
   try {
-    require_consistent(search, as_parameter);
+    require_consistent(search, as_name);
   } catch (const Error& error) {  // an answer has no line for the hint
     fail("{}{}{}", error.what(), error.hint().empty() ? "" : ": ", error.hint());
-  }
-  for (const SearchField& option : search_fields()) {
-    if (option.applies_to(search)) continue;
-    std::visit(
-        [&]<class T>(T SearchOptions::*member) {
-          if constexpr (std::is_arithmetic_v<T>)
-            require(!changed(option.name, SearchOptions().*member), "{} {} is for sampling{}, which is not given",
-                    option.name, search.*member,
-                    option.sampling == Sampling::full ? "" : fmt::format(" {}", name_of(option.sampling)));
-        },
-        option.member);
   }
 }
 

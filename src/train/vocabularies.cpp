@@ -74,7 +74,11 @@ void require_learnable(const Side& side, const TrainingSetup& setup) {
 
 void learn(const Side& side, const TrainingSetup& setup) {
   require_learnable(side, setup);
-  VocabularyTraining training{.model = side.path, .size = side.size, .size_option = "--dim-vocabs"};
+  VocabularyTraining training{.model = side.path,
+                              .size = side.size,
+                              .size_option = "--dim-vocabs",
+                              .type_option = "--vocab-type",
+                              .normalization_option = "--vocab-normalization"};
   if (setup.data.dim_vocabs.empty() && is_piece_list(side.path)) training.size = std::numeric_limits<int>::max();
   training.inputs = texts_of(side, setup);
   if (setup.data.tsv)

@@ -31,10 +31,10 @@ std::string hint_for(const Table<Options>& table) {
   Options options;
   try {
     run_on({}, {}, bind_flags(table.flags, options), [](Engine&) -> int { throw OutOfMemory("out of memory"); });
-  } catch (const Error& error) {
+  } catch (const OutOfMemory& error) {
     return error.hint();
   }
-  return "no error";
+  return "no lack of memory";
 }
 
 TranslateCommandOptions translate(Strings arguments) {

@@ -176,31 +176,55 @@ class ExistingModels(InFolder):
         targets = alignments.splitlines()[0].split(" ||| ")[-1].split(" ")
         self.assertEqual(len(targets), len(words.split("WordScores= ")[-1].split(" ")))
 
-    # What is compared when it is there: tests/interop/other_programs_test.py.
+    def verify(self, script, model, output, text, **more):
+        """convert --verify with a stand-in for python3."""
+        bin_folder = self.folder / f"bin-{output}"
+        bin_folder.mkdir()
+        (bin_folder / "python3").write_text(f"#!/bin/sh\n{script}\n")
+        (bin_folder / "python3").chmod(0o755)
+        return subprocess.run([self.BINARY, "convert", "-i", model, "-o", output, "--verify", text], cwd=self.folder,
+                              encoding="utf-8", check=False, env=os.environ | {"PATH": f"{bin_folder}:/bin:/usr/bin"},
+                              **({"stdout": subprocess.PIPE} | more), stderr=subprocess.PIPE)
+
+    # What is compared when it is there: tests/interop/other_programs_test.py. Nothing is converted in vain.
     def test_verifying_without_the_other_program_says_so(self):
-        (self.folder / "python3").write_text("#!/bin/sh\necho there is no such module >&2\nexit 1\n")
-        (self.folder / "python3").chmod(0o755)
         (self.folder / "few").write_text("a dog\n")
-        done = subprocess.run([self.BINARY, "convert", "-i", "marianmt", "-o", "verified", "--verify", "few"],
-                              cwd=self.folder, capture_output=True, encoding="utf-8", check=False,
-                              env=os.environ | {"PATH": f"{self.folder}:/bin:/usr/bin"})
+        done = self.verify("echo there is no such module >&2\nexit 1", "marianmt", "verified", "few")
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         self.assertIn("there is no such module", done.stderr)
         self.assertIn("--verify: the other program failed", done.stderr)
-        self.assertTrue((self.folder / "verified").exists())
+        self.assertFalse((self.folder / "verified").exists())
         self.assertIn("--verify compares a model of another program",
                       self.refused("convert", "-i", "marianmt", "-o", "x", "--to", "ctranslate2", "--verify", "few"))
 
+    def test_verifying_checks_the_model_and_the_text_first(self):
+        (self.folder / "words").write_text("a dog\n")
+        for model, text, message in (("sockeye", "words", "--verify cannot compare sockeye with another program"),
+                                     ("joeynmt_words/best.ckpt", "words", "--verify cannot compare joeynmt_words/best"),
+                                     ("no-model", "words", "no-model: "), ("marianmt", "no-text", "no-text: ")):
+            with self.subTest(model):
+                said = self.refused("convert", "-i", model, "-o", "unverified", "--verify", text)
+                self.assertTrue(said.startswith(f"error: {message}"), said)
+                self.assertFalse((self.folder / "unverified").exists())
+
+    def test_verifying_refuses_what_is_no_number(self):
+        (self.folder / "one").write_text("a dog\n")
+        done = self.verify("[ -z \"$3\" ] || printf 'best\\tein Hund\\n'", "marianmt", "numberless", "one")
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn("--verify: the other program printed 'best\tein Hund', expected NUMBER", done.stderr)
+
+    def test_differences_that_cannot_be_written_are_an_error(self):
+        (self.folder / "another").write_text("a dog\n")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = self.verify("[ -z \"$3\" ] || printf -- '-1\\tanother\\n'", "marianmt", "unprinted", "another",
+                               stdout=full)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("error: stdout: ", done.stderr)
+
     # A stand-in for the other program writes the number of a line that it gets, empty lines being left out.
     def test_verifying_counts_empty_lines_too(self):
-        bin_folder = self.folder / "stand-in"
-        bin_folder.mkdir()
-        (bin_folder / "python3").write_text("#!/bin/sh\nawk '{ print \"-1\\tline \" NR }' \"$4\"\n")
-        (bin_folder / "python3").chmod(0o755)
         (self.folder / "gaps").write_text("\n\na dog\n\na cat\n")
-        done = subprocess.run([self.BINARY, "convert", "-i", "marianmt", "-o", "counted", "--verify", "gaps"],
-                              cwd=self.folder, capture_output=True, encoding="utf-8", check=False,
-                              env=os.environ | {"PATH": f"{bin_folder}:/bin:/usr/bin"})
+        done = self.verify("[ -z \"$4\" ] || awk '{ print \"-1\\tline \" NR }' \"$4\"", "marianmt", "counted", "gaps")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"2 lines; .* \(line [35]\)")
         self.assertRegex(done.stdout, r"\A3\tdragoman\t.*\n3\ttransformers\tline 1\n"

@@ -8,6 +8,7 @@ transliterate words. The page is tested in explain_page_test.py.
 import json
 import random
 import re
+import subprocess
 
 import command_case
 from command_case import CommandCase
@@ -37,6 +38,14 @@ class Explaining(CommandCase):
         """How many each line has, with </s>."""
         text = self.succeed("vocab encode -m v", text="".join(f"{l}\n" for l in lines))
         return [len(line.split()) + 1 for line in text.splitlines()]
+
+    def test_lack_of_memory_for_tensors_is_no_error_of_the_user(self):
+        (self.folder / "long").write_text("red house " * 600 + "\n", encoding="utf-8")
+        command = 'ulimit -v 300000 && exec "$0" explain -m m -t long long --max-length 10000 --cpu-threads 1 -o never'
+        done = subprocess.run(["bash", "-c", command, self.BINARY], cwd=self.folder, capture_output=True, check=False,
+                              encoding="utf-8")
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^error: out of memory: a tensor .*\n  hint: .*ulimit -v")
 
     def test_hard_has_a_pair_for_each_target_piece_and_changes_no_translation(self):
         plain, aligned = self.translate(self.lines[:50]), self.translate(self.lines[:50], "--alignment")

@@ -153,7 +153,7 @@ PROVOKED = {
         "translate -m m --output-sampling -b 6",
     "--alignment: '…' is not hard, soft, none, or a number above 0 and at most 1":
         "translate -m m --alignment 1.5",
-    "--temperature … is for --output-sampling, which is not given": "translate -m m --temperature 2",
+    "--… … is for --output-sampling, which is not given": "translate -m m --seed 2",
     "--output-sampling: expected full, topk K or nucleus P, found …": "translate -m m --output-sampling best",
     "--min-length-factor … is more than --max-length-factor … allows":
         "translate -m m --min-length-factor 2 --max-length-factor 1",
@@ -199,7 +199,7 @@ PROVOKED = {
     "--… contradicts --sentence-level, which prints the scores of lines": "evaluate -r t -i t --sentence-level --json",
     "--sentence-level takes one file of --hypotheses, found …": "evaluate -r t -i t t --sentence-level",
     "--… is for --vocabs, which is not given: only words are counted": "data -t s t --sample 9",
-    "only one of --logs can be '-' (stdin), found …": "plot - -",
+    "only one of --… can be '-' (stdin), found …": "detect -m m -i - -",
     "--model names profiles to detect with, and --learn learns them for --output: give one":
         "detect -m m --learn en=s",
     "--… and --… are both …: its content would be lost": "score -m m -t s t -o s",
@@ -289,6 +289,7 @@ PROVOKED = {
     "the system cannot start more threads: …": "translate -m m -i s --cpu-threads 2",
     "--… needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
     "--… is for vocab …, not for vocab …": "vocab inspect -m v --ids",
+    "--seed is for --alpha, which is not given": "vocab encode -m v --seed 5",
     "unexpected argument '…'": "completion bash zsh",
     "--… takes no value, found '…'": "score -m m -t s t --quiet s",
 }

@@ -33,16 +33,36 @@ TEST(SearchOptions, AreWithinBounds) {
   EXPECT_EQ(complaint({.n_best = -7}), "--n-best: -7 is out of range, expected from 0 to 1024");
 }
 
-TEST(SearchOptions, OfSamplingCountOnlyWithIt) {
-  const auto with = [](Sampling sampling) {
-    return SearchOptions{.sampling = sampling, .sampling_pieces = 0, .sampling_mass = 2, .temperature = 0};
+TEST(SearchOptions, OfSamplingAreWithinBoundsAlsoWithoutIt) {
+  for (const Sampling sampling : {Sampling::none, Sampling::full, Sampling::topk, Sampling::nucleus}) {
+    EXPECT_EQ(complaint({.sampling = sampling, .temperature = 0}),
+              "--temperature: 0 is out of range, expected from 0.001 to 1000");
+    EXPECT_EQ(complaint({.sampling = sampling, .sampling_pieces = 0}),
+              "--output-sampling topk: 0 is out of range, expected from 1 to 1000000");
+    EXPECT_EQ(complaint({.sampling = sampling, .sampling_mass = 2}),
+              "--output-sampling nucleus: 2 is out of range, expected from 0 to 1");
+  }
+}
+
+TEST(SearchOptions, ThatAreGivenHaveAnEffect) {
+  const auto complaint_of = [](const SearchOptions& options, Spelling spelled = as_name) {
+    try {
+      require_effective(
+          options, [](std::string_view name) { return name != "min_length"; }, spelled);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
   };
-  EXPECT_EQ(complaint(with(Sampling::none)), "");
-  EXPECT_EQ(complaint(with(Sampling::full)), "--temperature: 0 is out of range, expected from 0.001 to 1000");
-  EXPECT_EQ(complaint({.sampling = Sampling::topk, .sampling_pieces = 0}),
-            "--output-sampling topk: 0 is out of range, expected from 1 to 1000000");
-  EXPECT_EQ(complaint({.sampling = Sampling::nucleus, .sampling_mass = 2}),
-            "--output-sampling nucleus: 2 is out of range, expected from 0 to 1");
+  EXPECT_EQ(complaint_of({.min_length = 3}), "");
+  EXPECT_EQ(complaint_of({.seed = 5}), "seed 5 is for sampling, which is not given");
+  EXPECT_EQ(complaint_of({.seed = 5}, as_option), "--seed 5 is for --output-sampling, which is not given");
+  EXPECT_EQ(complaint_of({.sampling = Sampling::full, .temperature = 2, .seed = 5}), "");
+  EXPECT_EQ(complaint_of({.sampling = Sampling::full, .sampling_pieces = 2}),
+            "sampling_pieces 2 is for sampling topk, which is not given");
+  EXPECT_EQ(complaint_of({.length_penalty = 0.6}),
+            "length_penalty and normalize 1 are two ways to divide scores by length: give one");
+  EXPECT_EQ(complaint_of({.normalize = 0, .length_penalty = 0.6}), "");
 }
 
 TEST(SearchOptions, OfSamplingDrawAsManyAsAreWanted) {

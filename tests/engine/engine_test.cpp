@@ -85,12 +85,26 @@ TEST(Engine, BindsItsThreadsAndLogForAScope) {
 }
 
 TEST(Engine, RefusesNumbersOfThreadsThatNoPoolCanHave) {
-  for (int threads : {-1, 4096}) EXPECT_THROW(Engine({.threads = threads}), Error);
+  for (int threads : {-1, 4096})
+    EXPECT_THAT([&] { Engine({.threads = threads}); },
+                testing::ThrowsMessage<Error>(HasSubstr("0 for OMP_NUM_THREADS or else one per core")));
 }
 
 TEST(Engine, SaysWhichDevicesThereAre) {
-  const Engine engine({.device = "tpu"});
-  EXPECT_THROW(engine.backend(), Error);
+  const auto error_of = [](EngineOptions options) {
+    try {
+      (void)Engine(std::move(options)).backend();
+    } catch (const Error& error) {
+      return error;
+    }
+    return Error("no error");
+  };
+  for (const char* device : {"tpu", "0", "cuda:", "cuda:x"}) {
+    const Error error = error_of({.device = device});
+    EXPECT_EQ(error.what(), fmt::format("device is '{}', expected cpu or the name of a GPU, such as cuda:0", device));
+    EXPECT_FALSE(error.hint().empty());
+  }
+  EXPECT_STREQ(error_of({.fast_math = true}).what(), "fast_math is for GPUs, and device is cpu");
   EXPECT_EQ(Engine().backend().name, "cpu");
 }
 

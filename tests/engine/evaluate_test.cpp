@@ -65,6 +65,33 @@ TEST_F(EvaluateTest, RefusesANumberOfSamplesOutOfRange) {
                 ThrowsMessage<Error>(HasSubstr("--samples: ")));
 }
 
+TEST_F(EvaluateTest, RefusesOptionsThatWouldHaveNoEffect) {
+  using enum CorpusMetric;
+  const auto refuses = [&](EvaluateOptions options, const std::string& message) {
+    options.references = {reference}, options.hypotheses.front() = hypothesis;
+    EXPECT_THAT([&] { evaluate(engine, options); }, ThrowsMessage<Error>(message));
+  };
+  refuses({.metrics = {chrf}, .tokenize = Tokenizer::none}, "--tokenize is for --metrics bleu, not for chrf");
+  refuses({.metrics = {ter}, .lowercase = true}, "--lowercase is for --metrics bleu chrf chrf++ exact, not for ter");
+  refuses({.ter_case_sensitive = true}, "--ter-case-sensitive is for --metrics ter, not for bleu chrf");
+  refuses({.rouge_stemmer = true}, "--rouge-stemmer is for --metrics rouge, not for bleu chrf");
+  const std::string no_test = " is for --confidence, --paired-bs and --paired-ar, none of which is given";
+  refuses({.samples = 9}, "--samples" + no_test);
+  refuses({.seed = 9}, "--seed" + no_test);
+  refuses({.hypotheses = {"", hypothesis}, .paired_bs = true, .paired_ar = true},
+          "--paired-bs and --paired-ar cannot be combined");
+  refuses({.paired_ar = true}, "--paired-ar compares systems, but --hypotheses names only one");
+}
+
+TEST_F(EvaluateTest, RefusesSeveralReferencesOfTrees) {
+  const EvaluatedText tree{"t", {"(S (NN a))"}};
+  EXPECT_THAT(
+      [&] {
+        evaluate(engine, {.metrics = {CorpusMetric::evalb}}, {tree, tree}, {tree});
+      },
+      ThrowsMessage<Error>(HasSubstr("--metrics evalb takes one file of --references, found 2")));
+}
+
 TEST_F(EvaluateTest, RefusesTextsThatDoNotPair) {
   const std::string one = folder.make("one", "a\n");
   EXPECT_THAT([&] { evaluate(engine, {.references = {reference}, .hypotheses = {one}}); },

@@ -245,6 +245,21 @@ class Translating(PackageTest):
                 pass
             closed.translate("a")
 
+    def test_says_that_there_is_no_memory_for_tensors(self):
+        program = """if True:
+            import resource, sys
+            import dragoman
+            pages = int(open("/proc/self/statm").read().split()[0])
+            limit = pages * resource.getpagesize() + 200 * 2**20
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            translator = dragoman.Translator(sys.argv[1], threads=1, max_length=10**6)
+            try:
+                translator.translate("a " * 180_000, beam_size=1, max_length_factor=0.001)
+            except MemoryError as error:
+                print(error)
+            """
+        self.assertIn("out of memory: a tensor ", python(program, str(self.model)).stdout)
+
     def test_logs_where_python_does(self):
         with self.assertLogs("dragoman", logging.WARNING) as logged:
             dragoman.evaluate(["a ."] * 100, ["a ."] * 100)
@@ -322,6 +337,10 @@ class OtherThings(PackageTest):
         self.assertIn("tok:spm-", pieces.signature)
         with self.assertRaisesRegex(dragoman.Error, "--tokenize spm needs --tokenize-model"):
             dragoman.evaluate(LINES, LINES, tokenize="spm")
+        with self.assertRaisesRegex(dragoman.Error, "--metrics evalb takes one file of --references, found 2"):
+            dragoman.evaluate(["(S (A a))"], [["(S (A a))"]] * 2, metrics=["evalb"])
+        with self.assertRaisesRegex(dragoman.Error, "--lowercase is for --metrics bleu .*, not for ter"):
+            dragoman.evaluate(["a"], ["a"], metrics=["ter"], lowercase=True)
         with self.assertRaisesRegex(dragoman.Error, "hypotheses has 1 line, reference 1 has 2 lines"):
             dragoman.evaluate(["a"], ["a", "b"])
 

@@ -84,6 +84,13 @@ class Training(TrainCase):
         self.assertTrue(events[0].resumes)
         self.assertEqual(self.bytes_of("parts"), self.bytes_of("whole"))
 
+    def test_descriptions_of_events_name_what_there_is(self):
+        options = self.command("train", "--help=all")
+        for kind in (*dragoman.RunEvent.__subclasses__(), dragoman.RunFigure):
+            known = {field.name for field in dataclasses.fields(kind)} | set(dir(dragoman))
+            for name in re.findall(r"``(\w+)``", kind.__doc__):
+                self.assertTrue(name in known or f"--{name.replace('_', '-')} " in options, f"{kind.__name__}: {name}")
+
     def test_reports_events_in_order_and_in_the_thread_of_the_caller(self):
         events, threads = [], set()
 

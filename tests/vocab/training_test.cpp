@@ -263,6 +263,45 @@ TEST_F(TokenList, HasTheMostFrequentTokensFirst) {
   EXPECT_EQ(Vocabulary::load(folder / "v.yml").size(), 3);
 }
 
+// A carriage return at the end of a line belongs to the end of the line.
+TEST_F(TokenList, HasNoTokenThatEndsLikeALine) {
+  const std::string text = folder.make("crlf", "foo\r bar\r foo\nb\rar\r\n");
+  for (const char* name : {"v.txt", "v.yml", "v.json"}) {
+    train_vocabulary({.inputs = {text}, .model = folder / name});
+    const Vocabulary vocabulary = Vocabulary::load(folder / name);
+    ASSERT_EQ(vocabulary.size(), 4) << name;
+    EXPECT_EQ(vocabulary.piece(2), "b\rar") << name;
+    EXPECT_EQ(vocabulary.piece(3), "foo") << name;
+    EXPECT_EQ(vocabulary.encode("foo\r"), (std::vector<int32_t>{vocabulary.unk()})) << name;
+  }
+}
+
+TEST_F(TokenList, WarnsOfOptionsThatHaveNoEffect) {
+  std::string warnings;
+  const LogSink sink = [&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) warnings += std::string(message) + '\n';
+  };
+  const LogScope scope(&sink);
+  const std::string model = folder / "v.txt", effect = " has no effect: " + model + " is a list of tokens\n";
+  const VocabularyTraining usual{.inputs = {folder.make("some", "a b\n")}, .model = model};
+  train_vocabulary(usual);
+  EXPECT_EQ(warnings, "");
+  VocabularyTraining changed = usual;
+  changed.type = VocabularyType::unigram;
+  changed.normalization = "nfkc";
+  changed.character_coverage = 0.99;
+  changed.byte_fallback = false;
+  changed.sample_lines = 200;
+  changed.trainer_options = {{"split_digits", "true"}};
+  changed.type_option = "--vocab-type";
+  train_vocabulary(changed);
+  EXPECT_EQ(warnings, "--vocab-type" + effect + "--normalization" + effect + "--character-coverage" + effect +
+                          "--no-byte-fallback" + effect + "--sentencepiece-max-lines" + effect +
+                          "--sentencepiece-options" + effect);
+  changed.normalization = "foo";
+  EXPECT_THROW(train_vocabulary(changed), Error);
+}
+
 TEST_F(TokenList, HasNoProtectedSymbols) {
   EXPECT_THROW(train_vocabulary({.inputs = {"t"}, .model = folder / "v.yml", .protected_symbols = {"<a>"}}), Error);
 }

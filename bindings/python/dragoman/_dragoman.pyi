@@ -44,6 +44,8 @@ class SearchOptions:
     temperature: float
     seed: int
 
+def require_effective(options: SearchOptions, given: Sequence[str]) -> None: ...
+
 class Translation:
     """A translation of a text."""
 

@@ -35,7 +35,7 @@ class RunReport(RunEvent):
     ``cost`` is the label-smoothed cross-entropy (base e), mean over target tokens; ``alignment_cost``, with
     ``guided_alignment``, that of its links, mean over linked target tokens. ``elapsed`` are seconds since the last
     report, ``words_per_second`` target tokens. ``gradient_norm`` is that of the last update, before clipping.
-    ``share`` of the way to the nearest end is done (0 to 1), ``remaining`` are the seconds left; None: unknown.
+    ``fraction_done`` of the way to the nearest end is done (0 to 1), ``remaining`` are the seconds left; None: unknown.
     """
 
     cost: float

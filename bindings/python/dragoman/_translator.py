@@ -347,6 +347,7 @@ def _search_options(search: SearchKeywords, n_best: int = 0) -> _dragoman.Search
     drawn = max(1, options.n_best)
     if options.sampling and search.get("beam_size", drawn) != drawn:
         raise Error(f"beam_size {options.beam_size} contradicts sampling, which draws n_best translations")
+    _dragoman.require_effective(options, list(search))
     return options
 
 

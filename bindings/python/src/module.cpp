@@ -2,6 +2,7 @@
 #include "bindings/python/src/bindings.h"
 #include "dragoman/dragoman.h"
 #include "dragoman/error.h"
+#include "tensor/arena.h"
 
 namespace dragoman::python {
 namespace {
@@ -14,6 +15,8 @@ void raise_error(const Error& error) {
 void raise(std::exception_ptr exception) {  // NOLINT(performance-unnecessary-value-param): pybind11 wants it so
   try {
     if (exception) std::rethrow_exception(exception);
+  } catch (const OutOfMemory& error) {
+    PyErr_SetObject(PyExc_MemoryError, message_of(error.what()).ptr());
   } catch (const Error& error) {
     raise_error(error);
   } catch (const std::filesystem::filesystem_error& error) {

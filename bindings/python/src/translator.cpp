@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -246,6 +247,12 @@ void add_search_options(py::module_& module) {
         field.member);
 }
 
+// `given`: the names of the options that the caller has set.
+void require_effective_names(const SearchOptions& options, const std::vector<std::string>& given) {
+  require_effective(
+      options, [&](std::string_view name) { return std::ranges::count(given, name) > 0; }, as_name);
+}
+
 using WordTuple = std::tuple<size_t, size_t, size_t, size_t>;  // as LinkedWords
 
 std::vector<WordTuple> tuples_of(const std::vector<LinkedWords>& words) {
@@ -290,6 +297,7 @@ void add_translation(py::module_& module) {
 void add_translator(py::module_& module) {
   using namespace py::literals;
   add_search_options(module);
+  module.def("require_effective", require_effective_names, "options"_a, "given"_a);
   add_translation(module);
   py::class_<Job>(module, "Job")
       .def("done", &Job::done)

@@ -23,6 +23,11 @@ std::string decode(const Vocabulary& v, const py::object& ids) {
   return v.decode(numbers.cast<std::vector<int32_t>>());
 }
 
+std::string piece(const Vocabulary& v, const py::object& id) {
+  const py::object number = py::module_::import("dragoman._arguments").attr("whole_number")(id, "id");
+  return std::string(v.piece(number.cast<int32_t>()));
+}
+
 // Its model, for pickle and copy.
 py::bytes vocabulary_state(const Vocabulary& v) { return v.bytes(); }
 Vocabulary vocabulary_from_state(const py::bytes& state) {
@@ -42,7 +47,7 @@ void add_vocabulary(py::module_& module) {
           "line"_a)
       .def("decode", decode, "ids"_a)
       .def("decode_pieces", decode_pieces, "pieces"_a)
-      .def("piece", &Vocabulary::piece, "id"_a)
+      .def("piece", piece, "id"_a)
       .def("__len__", &Vocabulary::size)
       .def_property_readonly("unk_id", &Vocabulary::unk)
       .def_property_readonly("bos_id", &Vocabulary::bos)
