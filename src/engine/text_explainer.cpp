@@ -39,17 +39,21 @@ TextExplainer::TextExplainer(const ExplainOptions& options, const Backend& devic
 }
 
 std::optional<Explanation> TextExplainer::next() {
-  IdPair pair;
-  if (!read(pair)) return std::nullopt;
   if (options_.max_lines > 0 && lines_ == options_.max_lines) {
-    log_warning("Only the first {} explained; --max-lines 0 explains all",
-                lines_ == 1 ? "line is" : grouped(lines_) + " lines are");
+    if (has_more())
+      log_warning("Only the first {} explained; --max-lines 0 explains all",
+                  lines_ == 1 ? "line is" : grouped(lines_) + " lines are");
     return std::nullopt;
   }
+  IdPair pair;
+  if (!read(pair)) return std::nullopt;
   Explanation explanation = explanation_of(pair);
   explanation.line = ++lines_;
   return explanation;
 }
+
+// As far as can be seen without waiting for input.
+bool TextExplainer::has_more() { return ready() && (input_ ? !input_->ended() : !files_->next(1).source.empty()); }
 
 bool TextExplainer::read(IdPair& pair) {
   if (input_) return read_translated(pair);

@@ -8,6 +8,7 @@ transliterate words. The page is tested in explain_page_test.py.
 import json
 import random
 import re
+import subprocess
 
 import command_case
 from command_case import CommandCase
@@ -165,6 +166,17 @@ class Explaining(CommandCase):
         self.assertIn("Only the first 3 lines are explained", done.stderr)
         done = self.call("explain -m m --format json --max-lines 1", text="ab\nab\n")
         self.assertIn("Only the first line is explained", done.stderr)
+
+    def test_the_last_line_that_is_explained_waits_for_no_other(self):
+        with subprocess.Popen([self.BINARY, *"explain -m m --format json --max-lines 1".split()], cwd=self.folder, text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as explainer:
+            explainer.stdin.write("ab\n")
+            explainer.stdin.flush()
+            try:
+                self.assertEqual(explainer.wait(60), 0)  # stdin is still open
+            finally:
+                explainer.kill()
+            self.assertEqual(json.loads(explainer.stdout.read())["line"], 1)
 
     def test_text_that_is_not_split_into_pieces_is_noticed(self):
         for command in ("score -m m -t s t --no-spm-encode", "align -m m -t s t --no-spm-encode --iterations 1"):
