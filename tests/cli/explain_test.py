@@ -6,6 +6,7 @@ transliterate words. The page is tested in explain_page_test.py.
 """
 
 import json
+import os
 import random
 import re
 import subprocess
@@ -107,6 +108,20 @@ class Explaining(CommandCase):
         pairs = re.findall(r"(\d+)-(\d+)", found[2].split(" ||| ")[1])
         self.assertGreater(max(int(source) for source, _ in pairs), 16)  # positions count across segments
         self.assertEqual(len({target for _, target in pairs}), len(pairs))
+
+    # The text has 40 MB.
+    def test_soft_alignments_of_a_long_line_take_little_memory(self):
+        (self.folder / "long").write_text("a b g d " * 1000 + "\n", encoding="utf-8")
+        memory = []
+        for style in ("hard", "soft"):
+            command = f"translate -m m -i long -o aligned --quiet --alignment {style} --max-length 20 --max-length-factor 1 -b 1"
+            process = subprocess.Popen([self.BINARY, *command.split()], cwd=self.folder)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            memory.append(used.ru_maxrss // 1024)
+        self.assertGreater((self.folder / "aligned").stat().st_size, 35 << 20)
+        self.assertLess(memory[1], memory[0] + 20)
 
     def explain(self, lines, *options):
         """The objects of --format json."""
