@@ -77,12 +77,9 @@ bool TextExplainer::read_translated(IdPair& pair) {
 std::vector<int32_t> TextExplainer::translation_of(const std::vector<int32_t>& ids) {
   if (ids.empty() || int64_t(ids.size()) >= options_.max_length) return frames_.target.around({});
   const SearchOptions search{.beam_size = options_.beam_size};
-  Hypothesis best =
+  const Hypothesis best =
       beam_search(cx_, *loaded_.model, search, TranslateOptions{}.tokens_in_flight(cx_.backend), {&ids, 1})[0][0];
-  const bool has_end = best.length > int(best.ids.size());
-  std::vector<int32_t> target = frames_.target.around(std::move(best.ids));
-  if (!has_end) target.pop_back();
-  return target;
+  return target_of(best, frames_.target);
 }
 
 Explanation TextExplainer::explanation_of(const IdPair& pair) const {
