@@ -3,24 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace dragoman {
 namespace {
 
-std::string soft_text(const LineAlignment& line) {
-  std::string text;
+// Row by row.
+void write_soft(const LineAlignment& line, const std::function<void(std::string_view)>& write) {
   int64_t first = 0;  // source token of the segment
+  std::string row;
+  bool begun = false;
   for (const Alignment& segment : line.segments) {
     for (int64_t t = 0; t < segment.targets(); ++t) {
-      if (!text.empty()) text += ' ';
+      row = std::exchange(begun, true) ? " " : "";
       for (int64_t s = 0; s < line.sources; ++s) {
-        const bool within = first <= s && s < first + segment.sources;
-        text += fmt::format("{}{:.6g}", s > 0 ? "," : "", within ? segment.row(t)[s - first] : 0.f);
+        if (s > 0) row += ',';
+        if (first <= s && s < first + segment.sources)
+          fmt::format_to(std::back_inserter(row), "{:.6g}", segment.row(t)[s - first]);
+        else
+          row += '0';
       }
+      write(row);
     }
     first += segment.sources;
   }
-  return text;
 }
 
 }  // namespace
@@ -53,12 +60,19 @@ void drop_targets(Alignment& alignment, int64_t tokens) {
   alignment.weights.erase(alignment.weights.begin(), alignment.weights.begin() + numbers);
 }
 
-std::string to_text(const LineAlignment& alignment, const AlignmentStyle& style) {
-  if (style.kind == AlignmentStyle::soft) return soft_text(alignment);
+void write_alignment(const LineAlignment& alignment, const AlignmentStyle& style,
+                     const std::function<void(std::string_view)>& write) {
+  if (style.kind == AlignmentStyle::soft) return write_soft(alignment, write);
   std::vector<TokenLink> links = alignment.links;
   std::ranges::sort(links);
   std::string text;
   for (const auto& [source, target] : links) text += fmt::format("{}{}-{}", text.empty() ? "" : " ", source, target);
+  write(text);
+}
+
+std::string to_text(const LineAlignment& alignment, const AlignmentStyle& style) {
+  std::string text;
+  write_alignment(alignment, style, [&](std::string_view part) { text += part; });
   return text;
 }
 

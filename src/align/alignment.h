@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "align/alignment_style.h"
@@ -40,5 +42,9 @@ void append(LineAlignment& line, const LineAlignment& next);
 
 /// hard, above: "0-0 1-1 1-2", sorted by source; soft: target tokens separated by spaces, source tokens by commas.
 std::string to_text(const LineAlignment& alignment, const AlignmentStyle& style);
+/// The same in parts, of soft alignments one for each target token: the text of a long line takes much more memory than
+/// its segments, with its zeros between them.
+void write_alignment(const LineAlignment& alignment, const AlignmentStyle& style,
+                     const std::function<void(std::string_view)>& write);
 
 }  // namespace dragoman

@@ -1,5 +1,6 @@
 #include "comm/shared_work.h"
 
+#include <algorithm>
 #include <array>
 
 #include "comm/agreement.h"
@@ -44,24 +45,32 @@ Share scattered(Communicator& ranks, std::vector<Share> shares) {
   return std::move(shares[0]);
 }
 
-// The result on this rank, after work on all.
-std::string done_by_all(Communicator& ranks, const Share& own, const std::function<std::string(const Share&)>& work) {
-  std::string result;
-  std::exception_ptr error;
+using Work = std::function<void(const Share&, std::string& result)>;
+
+// Its error; null: none.
+std::exception_ptr error_of(const Work& work, const Share& own, std::string& result) {
   try {
-    if (!own.text.empty()) result = work(own);
+    if (!own.text.empty()) work(own, result);
   } catch (const RankLost&) {
     throw;
   } catch (const Error&) {
-    error = std::current_exception();
+    return std::current_exception();
   }
-  fail_together(ranks, error);
-  return result;
+  return nullptr;
+}
+
+// On rank 0, the results up to the first rank that failed; the others are empty.
+std::vector<std::string> gathered(Communicator& ranks, const std::string& result, bool failed) {
+  std::vector<std::string> results = ranks.gather(result);
+  const std::vector<std::string> failures = ranks.gather(failed ? "failed" : "");
+  const auto first = std::ranges::find(failures, "failed") - failures.begin();
+  for (size_t r = size_t(first) + 1; r < results.size(); ++r) results[r].clear();
+  return results;
 }
 
 }  // namespace
 
-void share_work(Communicator& ranks, const Rounds* rounds, const std::function<std::string(const Share&)>& work) {
+void share_work(Communicator& ranks, const Rounds* rounds, const Work& work) {
   for (uint64_t first = 0;;) {
     std::vector<std::string> items;
     if (rounds) items = rounds->next();
@@ -69,9 +78,12 @@ void share_work(Communicator& ranks, const Rounds* rounds, const std::function<s
     std::vector<Share> shares;
     if (rounds) shares = shares_of(items, first, ranks.size());
     const Share own = scattered(ranks, std::move(shares));
-    const std::vector<std::string> results = ranks.gather(done_by_all(ranks, own, work));
+    std::string result;
+    const std::exception_ptr error = error_of(work, own, result);
+    const std::vector<std::string> results = gathered(ranks, result, bool(error));
     first += items.size();
     if (rounds) rounds->finish(results);
+    fail_together(ranks, error);
   }
 }
 

@@ -39,9 +39,11 @@ struct Rounds {
 };
 
 /// Distributes work on items over the ranks, which call it together. In each round, every rank gets consecutive items
-/// with about equally many bytes; `work` is not called on a rank without items. `rounds` is null on ranks other than 0.
-/// If `work` fails on a rank, rank 0 throws the Error of the first failed items, which names that rank unless it is
-/// rank 0.
-void share_work(Communicator& ranks, const Rounds* rounds, const std::function<std::string(const Share&)>& work);
+/// with about equally many bytes; `work`, which appends to the result of its rank, is not called on a rank without
+/// items. `rounds` is null on ranks other than 0. If `work` fails on a rank, rank 0 first finishes the round with the
+/// results of the ranks before it and what that rank has appended so far. Then it throws the Error of the first failed
+/// items, which names that rank unless it is rank 0.
+void share_work(Communicator& ranks, const Rounds* rounds,
+                const std::function<void(const Share&, std::string& result)>& work);
 
 }  // namespace dragoman

@@ -68,6 +68,12 @@ int beam_width(const SearchOptions& options, const Sentence& sentence) {
   return options.beam_size + int(std::min(sentence.phrases.pieces(), size_t{most_groups}));
 }
 
+std::vector<int32_t> target_of(const Hypothesis& hypothesis, const SentenceFrame& frame) {
+  std::vector<int32_t> target = frame.around(hypothesis.ids);
+  if (hypothesis.length == int(hypothesis.ids.size())) target.pop_back();
+  return target;
+}
+
 void drop_impossible(Sentence& sentence, const SearchOptions& options, const Conventions& conventions) {
   if (sentence.phrases.empty()) return;
   std::vector<int32_t> never = never_predicted(conventions, options.allow_unk);

@@ -46,6 +46,9 @@ struct Hypothesis {
   bool operator==(const Hypothesis&) const = default;
 };
 
+/// The hypothesis as a target in this frame, without </s> if it has reached the length limit.
+std::vector<int32_t> target_of(const Hypothesis& hypothesis, const SentenceFrame& frame);
+
 /// The hypotheses of one sentence, extended by one token per step. By Marian's rule each hypothesis that ends narrows
 /// the beam by one, so a search is over when `beam_size` have ended. It stops earlier, with the same result, when no
 /// live hypothesis can still reach the n best. EndingRule describes the rules of other programs. At the length limit,

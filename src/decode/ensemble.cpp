@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "decode/queued_step.h"
+#include "decode/vector_math.h"
 #include "model/model.h"
 
 namespace dragoman {
@@ -35,13 +36,6 @@ float log_prob_of(float logit, float lse) { return std::min(0.f, logit - lse); }
 bool is_arithmetic(EnsembleMean mean, const Conventions& conventions) {
   if (mean == EnsembleMean::automatic) return conventions.rule == SearchRule::fairseq;
   return mean == EnsembleMean::arithmetic;
-}
-
-// log (exp a + exp b), also where the exponentials underflow. What float would round away is not computed.
-float log_sum(float a, float b) {
-  constexpr float negligible = -20;
-  const float larger = std::max(a, b), difference = std::min(a, b) - larger;
-  return difference < negligible ? larger : larger + std::log1p(std::exp(difference));
 }
 
 }  // namespace
@@ -256,14 +250,17 @@ Tensor Ensemble::combine(Predictions& predictions, std::vector<Predictions::Memb
     for (int64_t r = rows.begin; r < rows.end; ++r) {
       const auto choices = int64_t(predictions.scores(r).size());
       float* const joined = scores.row(r);
-      std::fill_n(joined, choices, adds_probabilities_ ? impossible : 0.f);
+      std::fill_n(joined, choices, 0.f);
       std::fill(joined + choices, joined + C, impossible);
+      bool first = true;
       for (size_t m = 0; m < parts.size(); ++m) {
         const float weight = float(members_[m].weight), lse = parts[m].lse.as<float>()[r];
         const float* logits = parts[m].logits.view<const float>().row(r);
         if (!adds_probabilities_)
           for (int64_t c = 0; c < choices; ++c) joined[c] += weight * (logits[c] - lse);
-        else if (const float log_weight = std::log(weight); weight > 0)
+        else if (const float log_weight = std::log(weight); weight > 0 && std::exchange(first, false))
+          for (int64_t c = 0; c < choices; ++c) joined[c] = log_weight + logits[c] - lse;
+        else if (weight > 0)
           for (int64_t c = 0; c < choices; ++c) joined[c] = log_sum(joined[c], log_weight + logits[c] - lse);
       }
     }

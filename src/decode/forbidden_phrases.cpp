@@ -18,13 +18,6 @@ namespace {
 // A symbol of the trie is a character, with this bit where a word may begin.
 constexpr uint32_t begins_word = uint32_t{1} << 31;
 
-constexpr char32_t ill_formed = 0xFFFD;
-
-std::string_view text_of_line(std::string_view line) {
-  const ByteRange range = without_blanks(line, {0, line.size()});
-  return line.substr(range.begin, range.size());
-}
-
 }  // namespace
 
 /// Where a hypothesis stands: at a node, after a character, and perhaps within one.
@@ -56,7 +49,7 @@ ForbiddenPhrases::ForbiddenPhrases(const std::string& path, std::shared_ptr<cons
     if (line.find('\t') != line.npos)
       throw Error(where() + ": has a tab, expected a phrase that must not occur in translations",
                   "--glossary takes terms of the source with their translations");
-    if (const auto phrase = text_of_line(line); !phrase.empty()) add(phrase);
+    if (const auto phrase = without_blanks(line); !phrase.empty()) add(phrase);
   }
   link();
 }
@@ -65,8 +58,8 @@ ForbiddenPhrases::ForbiddenPhrases(const std::vector<std::string>& phrases, std:
     : pieces_(std::move(pieces)) {
   for (const std::string& phrase : phrases) {
     require(is_valid_utf8(phrase), "avoid: the phrase '{}' is not UTF-8", to_utf8(code_points(phrase)));
-    require(!text_of_line(phrase).empty(), "avoid: a phrase is empty");
-    add(text_of_line(phrase));
+    require(!without_blanks(phrase).empty(), "avoid: a phrase is empty");
+    add(without_blanks(phrase));
   }
   link();
 }

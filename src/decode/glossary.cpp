@@ -24,11 +24,6 @@ size_t next_boundary(std::string_view text, size_t at) {
   return at;
 }
 
-std::string_view text_of_field(std::string_view text) {
-  const ByteRange range = without_blanks(text, {0, text.size()});
-  return text.substr(range.begin, range.size());
-}
-
 }  // namespace
 
 // A vocabulary marks the beginning of a line like a space. Behind another character it does not.
@@ -50,12 +45,12 @@ Glossary::Glossary(const std::string& path, const Vocabulary& target) : target_(
     const auto where = [&] { return fmt::format("{}, line {}", lines.name(), lines.lines()); };
     const std::string shape = "a term of the source, a tab and its translation";
     if (lines.invalid_lines() > 0) throw Error(where() + ": not UTF-8", "convert the glossary with iconv");
-    if (text_of_field(line).empty() && line.find('\t') == std::string::npos) continue;
+    if (without_blanks(line).empty() && line.find('\t') == std::string::npos) continue;
     const size_t tab = line.find('\t');
     require(tab != std::string::npos, "{}: has no tab, expected {}", where(), shape);
     require(line.find('\t', tab + 1) == std::string::npos, "{}: has more than one tab, expected {}", where(), shape);
-    const auto source = text_of_field(std::string_view(line).substr(0, tab));
-    const auto translation = text_of_field(std::string_view(line).substr(tab + 1));
+    const auto source = without_blanks(std::string_view(line).substr(0, tab));
+    const auto translation = without_blanks(std::string_view(line).substr(tab + 1));
     require(!source.empty(), "{}: has no term before the tab, expected {}", where(), shape);
     require(!translation.empty(), "{}: has no translation after the tab, expected {}", where(), shape);
     add(terms, source, translation, lines.lines(), where());
@@ -68,9 +63,9 @@ Glossary::Glossary(const std::map<std::string, std::string>& given_terms, const 
   for (const auto& [given, of_given] : given_terms) {
     std::string source = given, translation = of_given;
     clean_utf8(source), clean_utf8(translation);
-    require(!text_of_field(source).empty(), "glossary: a term is empty");
-    require(!text_of_field(translation).empty(), "glossary: '{}' has no translation", source);
-    add(terms, text_of_field(source), text_of_field(translation), 0, "glossary");
+    require(!without_blanks(source).empty(), "glossary: a term is empty");
+    require(!without_blanks(translation).empty(), "glossary: '{}' has no translation", source);
+    add(terms, without_blanks(source), without_blanks(translation), 0, "glossary");
   }
   take(std::move(terms));
 }

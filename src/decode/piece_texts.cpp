@@ -8,7 +8,6 @@
 namespace dragoman {
 
 std::u32string characters_of(std::string_view text) {
-  constexpr char32_t ill_formed = 0xFFFD;
   std::u32string characters;
   for (size_t at = 0; at < text.size();) {
     const int32_t character = character_at(text, at);

@@ -8,7 +8,9 @@
 
 namespace dragoman {
 
-/// The characters of a text, with one space for blanks of any kind and number, and U+FFFD for ill-formed bytes.
+constexpr char32_t ill_formed = 0xFFFD;  // what stands for bytes that are no UTF-8
+
+/// The characters of a text, with one space for blanks of any kind and number, and `ill_formed` for such bytes.
 std::u32string characters_of(std::string_view text);
 
 /// The text that each piece of a vocabulary writes, and where in the pieces a text occurs, whatever the segmentation.

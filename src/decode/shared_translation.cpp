@@ -27,27 +27,24 @@ std::vector<std::string> next_lines(TextInput& in, int64_t most, size_t most_byt
   return lines;
 }
 
-// The lines in the form in which they are written.
-std::string translated(Translator& translator, const Share& share, const TranslateOptions& options,
-                       const SearchOptions& search) {
-  std::string text;
+// Appends the lines in the form in which they are written.
+void translate(Translator& translator, const Share& share, const TranslateOptions& options, const SearchOptions& search,
+               std::string& text) {
   LineWriter out(text);
   TranslationWriter writer(out, options, search, int64_t(share.first));
   LineCursor lines(share.text);
   translator.run({.ready = [] { return true; },
                   .next =
-                      [&](std::string& text, bool& more) {
+                      [&](std::string& line, bool& more) {
                         if (lines.at_end()) return false;
                         const std::string_view chunk = lines.next();
                         more = chunk[0] == '+';
-                        text = chunk.substr(1);
+                        line = chunk.substr(1);
                         return true;
                       },
                   .write = [&](auto best, bool more) { writer.write(std::move(best), more); },
-                  .flush = [] {},
+                  .flush = [&] { out.flush(); },
                   .first_line = share.first});
-  out.close();
-  return text;
 }
 
 // On rank 0; 0 on other ranks.
@@ -81,7 +78,7 @@ TranslatedLines translate_on_ranks(Communicator& ranks, Translator& translator, 
       if (files->written) files->written(lines);
     };
   share_work(ranks, files ? &rounds : nullptr,
-             [&](const Share& share) { return translated(translator, share, options, search); });
+             [&](const Share& share, std::string& text) { translate(translator, share, options, search, text); });
   const int64_t beyond_training = sum_over_ranks(ranks, translator.beyond_training());
   return {lines, beyond_training, sum_over_ranks(ranks, translator.lacking())};
 }

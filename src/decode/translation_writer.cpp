@@ -38,15 +38,19 @@ void TranslationWriter::write_scored(std::vector<Translation> best, bool more) {
   if (search_.n_best > 0)
     for (const Translation& t : line_) out_.write(n_best_line(t));
   else
-    out_.write(text_line(line_[0]));
+    write_line(line_[0]);
   line_.clear();
 }
 
-std::string TranslationWriter::text_line(const Translation& t) const {
-  std::string line = (options_.scores ? fmt::format("{:.6g}\t", t.log_prob) : "") + t.text;
-  if (const auto links = alignment(t)) line += " ||| " + *links;
-  if (options_.word_scores) line += " ||| " + word_scores_field(t.piece_log_probs);
-  return line;
+void TranslationWriter::write_line(const Translation& t) {
+  if (options_.scores) out_.write_segment(fmt::format("{:.6g}\t", t.log_prob));
+  out_.write_segment(t.text);
+  if (options_.alignment.kind != AlignmentStyle::none) {
+    out_.write_segment(" ||| ");
+    write_alignment(t.alignment, options_.alignment, [&](std::string_view part) { out_.write_segment(part); });
+  }
+  if (options_.word_scores) out_.write_segment(" ||| " + word_scores_field(t.piece_log_probs));
+  out_.write("");
 }
 
 std::string TranslationWriter::n_best_line(const Translation& t) const {

@@ -30,7 +30,7 @@ class TranslationWriter {
   }
   void write_text(const std::string& text, bool more);
   void write_scored(std::vector<Translation> best, bool more);
-  std::string text_line(const Translation& t) const;
+  void write_line(const Translation& t);
   std::optional<std::string> alignment(const Translation& t) const;
   std::string n_best_line(const Translation& t) const;
 

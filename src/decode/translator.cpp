@@ -195,7 +195,8 @@ Search::Partial Translator::report_beginning(Text& text, size_t sentence) const 
 }
 
 void Translator::warn_of_length(size_t pieces) {
-  if (longest_source_ == 0 || pieces <= size_t(longest_source_) || beyond_training_++ > 0) return;
+  if (longest_source_ == 0 || pieces <= size_t(longest_source_)) return;
+  if (std::exchange(last_beyond_training_, line_) == line_ || beyond_training_++ > 0) return;
   log_warning(
       "line {} has a segment of {} pieces, longer than any sentence that the model was trained on ({}): such "
       "translations are often bad; shorter segments may be better (--max-length {})",
@@ -245,7 +246,7 @@ void Translator::warn_of_unknown_prefix() {
 }
 
 void Translator::warn_of_lack(uint64_t line) {
-  if (lacking_++ > 0) return;
+  if (std::exchange(last_lacking_, line) == line || lacking_++ > 0) return;
   log_warning(
       "the translation of line {} does not contain all its required phrases (--glossary, --constraints): it reached "
       "the length limit, the model never predicts some of their pieces, or --avoid forbids them",

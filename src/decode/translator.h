@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -188,16 +189,17 @@ class Translator {
   std::deque<Text> texts_;  // read but not yet written
   std::map<Ticket, std::unique_ptr<Pending>> requests_;
   Ticket last_ticket_ = 0, last_aligned_ = 0;
-  uint64_t line_ = 0, segment_ = 0;        // of the next text in this run
-  std::vector<int32_t> tags_;              // with which the line of the next text began
-  const int longest_source_;               // that all models were trained on; 0: unknown
-  int64_t beyond_training_ = 0;            // lines with longer sentences
-  int64_t lacking_ = 0;                    // lines without all required phrases
-  bool warned_ = false;                    // of a line split into segments
-  bool warned_of_terms_ = false;           // of terms that were left out
-  bool warned_of_phrases_ = false;         // of phrases of a line split into segments
-  bool warned_of_prefix_ = false;          // that contains a phrase to avoid
-  bool warned_of_unknown_prefix_ = false;  // with pieces that the vocabulary lacks
+  uint64_t line_ = 0, segment_ = 0;                              // of the next text in this run
+  std::vector<int32_t> tags_;                                    // with which the line of the next text began
+  const int longest_source_;                                     // that all models were trained on; 0: unknown
+  int64_t beyond_training_ = 0;                                  // lines with longer sentences
+  int64_t lacking_ = 0;                                          // lines without all required phrases
+  std::optional<uint64_t> last_beyond_training_, last_lacking_;  // of this run: a line has several chunks
+  bool warned_ = false;                                          // of a line split into segments
+  bool warned_of_terms_ = false;                                 // of terms that were left out
+  bool warned_of_phrases_ = false;                               // of phrases of a line split into segments
+  bool warned_of_prefix_ = false;                                // that contains a phrase to avoid
+  bool warned_of_unknown_prefix_ = false;                        // with pieces that the vocabulary lacks
 };
 
 }  // namespace dragoman

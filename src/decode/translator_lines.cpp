@@ -102,6 +102,7 @@ int64_t Translator::translate(LineReader& in, LineWriter& out, const std::functi
 void Translator::run(const Flow& flow) {
   line_ = flow.first_line;
   segment_ = 0;
+  last_beyond_training_ = last_lacking_ = std::nullopt;
   Lines lines(*this, flow);
   const auto losing_nothing = [&](const auto& f) {
     try {

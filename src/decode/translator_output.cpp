@@ -47,10 +47,7 @@ std::vector<IdPair> Translator::pairs_of(const std::vector<int32_t>& source,
                                          std::span<const Hypothesis> hypotheses) const {
   const SentenceFrames frames = frames_of(first_.model->config());
   std::vector<IdPair> pairs;
-  for (const Hypothesis& h : hypotheses) {
-    IdPair& pair = pairs.emplace_back(frames.source.around(source), frames.target.around(h.ids));
-    if (h.length == int(h.ids.size())) pair.target.pop_back();  // it reached the length limit
-  }
+  for (const Hypothesis& h : hypotheses) pairs.emplace_back(frames.source.around(source), target_of(h, frames.target));
   return pairs;
 }
 

@@ -38,7 +38,7 @@ std::vector<ScoredPair> Scorer::score(const std::vector<std::string>& sources,
           counted(sources.size(), "source"), counted(targets.size(), "target"));
   const Engine::Scope scope(state_->engine);
   std::vector<ScoredPair> scored;
-  for (PairScore& pair : state_->scorer.score({sources, targets}, {}))
+  for (PairScore& pair : state_->scorer.score({sources, targets}, {}).all())
     scored.push_back({pair.log_prob(), std::move(pair.log_probs)});
   return scored;
 }

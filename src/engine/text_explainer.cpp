@@ -39,17 +39,21 @@ TextExplainer::TextExplainer(const ExplainOptions& options, const Backend& devic
 }
 
 std::optional<Explanation> TextExplainer::next() {
-  IdPair pair;
-  if (!read(pair)) return std::nullopt;
   if (options_.max_lines > 0 && lines_ == options_.max_lines) {
-    log_warning("Only the first {} explained; --max-lines 0 explains all",
-                lines_ == 1 ? "line is" : grouped(lines_) + " lines are");
+    if (has_more())
+      log_warning("Only the first {} explained; --max-lines 0 explains all",
+                  lines_ == 1 ? "line is" : grouped(lines_) + " lines are");
     return std::nullopt;
   }
+  IdPair pair;
+  if (!read(pair)) return std::nullopt;
   Explanation explanation = explanation_of(pair);
   explanation.line = ++lines_;
   return explanation;
 }
+
+// As far as can be seen without waiting for input.
+bool TextExplainer::has_more() { return ready() && (input_ ? !input_->ended() : !files_->next(1).source.empty()); }
 
 bool TextExplainer::read(IdPair& pair) {
   if (input_) return read_translated(pair);
@@ -73,12 +77,9 @@ bool TextExplainer::read_translated(IdPair& pair) {
 std::vector<int32_t> TextExplainer::translation_of(const std::vector<int32_t>& ids) {
   if (ids.empty() || int64_t(ids.size()) >= options_.max_length) return frames_.target.around({});
   const SearchOptions search{.beam_size = options_.beam_size};
-  Hypothesis best =
+  const Hypothesis best =
       beam_search(cx_, *loaded_.model, search, TranslateOptions{}.tokens_in_flight(cx_.backend), {&ids, 1})[0][0];
-  const bool has_end = best.length > int(best.ids.size());
-  std::vector<int32_t> target = frames_.target.around(std::move(best.ids));
-  if (!has_end) target.pop_back();
-  return target;
+  return target_of(best, frames_.target);
 }
 
 Explanation TextExplainer::explanation_of(const IdPair& pair) const {

@@ -20,12 +20,13 @@ class TextExplainer {
   TextExplainer(const TextExplainer&) = delete;
 
   /// The explanation of the next pair; if the pair is too long, only the reason why there is none. nullopt at the end
-  /// of the text or, with a warning, at max_lines.
+  /// of the text, or at max_lines, with a warning if another line is there.
   std::optional<Explanation> next();
   /// Whether next() would return without waiting for input.
   bool ready() { return input_ ? input_->ready() : files_->ready(); }
 
  private:
+  bool has_more();
   bool read(IdPair& pair);
   bool read_translated(IdPair& pair);
   std::vector<int32_t> translation_of(const std::vector<int32_t>& ids);

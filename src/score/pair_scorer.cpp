@@ -19,16 +19,28 @@ std::string side_of(const LinesOrigin& origin, int64_t number, bool source) {
 }
 
 // Memory and time of attention grow with the square of the length.
-void require_short(std::span<const IdPair> pairs, const SentenceFrames& frames, int max_length,
+void require_short(const IdPair& pair, int64_t number, const SentenceFrames& frames, int max_length,
                    const LinesOrigin& origin) {
-  for (size_t i = 0; i < pairs.size(); ++i)
-    for (const auto& [side, pieces] : {std::pair(0, pairs[i].source.size() - frames.source.size()),
-                                       std::pair(1, pairs[i].target.size() - frames.target.size())})
-      if (pieces > size_t(max_length))
-        throw Error(fmt::format("{} {} pieces, more than --max-length {}",
-                                side_of(origin, origin.lines_before + int64_t(i) + 1, side == 0),
-                                grouped(int64_t(pieces)), max_length),
-                    "split it, or raise --max-length if there is enough memory");
+  for (const auto& [side, pieces] : {std::pair(0, pair.source.size() - frames.source.size()),
+                                     std::pair(1, pair.target.size() - frames.target.size())})
+    if (pieces > size_t(max_length))
+      throw Error(fmt::format("{} {} pieces, more than --max-length {}", side_of(origin, number, side == 0),
+                              grouped(int64_t(pieces)), max_length),
+                  "split it, or raise --max-length if there is enough memory");
+}
+
+// Calls f(i) for 0…count-1, until it throws an Error, which is put in `error`. Returns the number of calls before that.
+template <class F>
+size_t until_error(size_t count, std::exception_ptr& error, const F& f) {
+  for (size_t i = 0; i < count; ++i) {
+    try {
+      f(i);
+    } catch (const Error&) {
+      error = std::current_exception();
+      return i;
+    }
+  }
+  return count;
 }
 
 // The first lines show whether the text is split into pieces.
@@ -71,24 +83,32 @@ double ScoreTotals::figure(Summary summary) const {
   return -log_prob / double(pairs);
 }
 
-std::vector<PairScore> score_lines(const ScoringContext& context, Model& model, const Vocabularies& vocabularies,
-                                   const LinePairs& lines, const ScoreOptions& options, const LinesOrigin& origin) {
+std::vector<PairScore> PairScores::all() && {
+  if (error) std::rethrow_exception(error);
+  return std::move(pairs);
+}
+
+PairScores score_lines(const ScoringContext& context, Model& model, const Vocabularies& vocabularies,
+                       const LinePairs& lines, const ScoreOptions& options, const LinesOrigin& origin) {
   const SentenceFrames frames = frames_of(model.config());
-  const auto pairs = encode_pairs(vocabularies.source, vocabularies.target, frames, lines, options.no_spm_encode);
+  auto pairs = encode_pairs(vocabularies.source, vocabularies.target, frames, lines, options.no_spm_encode);
   if (options.no_spm_encode && origin.lines_before == 0) warn_of_unknown_pieces(pairs, vocabularies);
-  require_short(pairs, frames, options.max_length, origin);
+  const auto number = [&](size_t i) { return origin.lines_before + int64_t(i) + 1; };
+  PairScores scores;
+  pairs.resize(until_error(pairs.size(), scores.error,
+                           [&](size_t i) { require_short(pairs[i], number(i), frames, options.max_length, origin); }));
   std::vector<Alignment> alignments;
   const auto log_probs =
       score_pieces(context, model, pairs, options.mini_batch_words, options.alignments ? &alignments : nullptr);
   const auto given = ptrdiff_t(frames.target.before.size());
-  std::vector<PairScore> scores(pairs.size());
-  for (size_t i = 0; i < scores.size(); ++i) {
-    require_numbers(log_probs[i], origin.lines_before + int64_t(i) + 1, origin);
-    scores[i].log_probs.assign(log_probs[i].begin() + given, log_probs[i].end());
-    if (!options.alignments) continue;
-    scores[i].alignment = std::move(alignments[i]);
-    drop_targets(scores[i].alignment, given);
-  }
+  until_error(pairs.size(), scores.error, [&](size_t i) {
+    require_numbers(log_probs[i], number(i), origin);
+    PairScore& score = scores.pairs.emplace_back();
+    score.log_probs.assign(log_probs[i].begin() + given, log_probs[i].end());
+    if (!options.alignments) return;
+    score.alignment = std::move(alignments[i]);
+    drop_targets(score.alignment, given);
+  });
   return scores;
 }
 
@@ -104,7 +124,7 @@ PairScorer::PairScorer(const std::string& model, const ScoreOptions& options, co
   if (options.alignments) require_cross_attention(loaded_.model->config());
 }
 
-std::vector<PairScore> PairScorer::score(const LinePairs& lines, const LinesOrigin& origin) {
+PairScores PairScorer::score(const LinePairs& lines, const LinesOrigin& origin) {
   return score_lines({device_, arena_, loaded_.packed, loaded_.rounded.get()}, *loaded_.model, loaded_.vocabularies,
                      lines, options_, {origin.target, origin.lines_before, model_});
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,15 @@ struct PairScore {
   double log_prob() const { return log_prob_of(log_probs); }
 };
 
+/// The scores of pairs in order, up to the first one that has an error.
+struct PairScores {
+  std::vector<PairScore> pairs;
+  std::exception_ptr error;  // null: none has one
+
+  /// The scores of all pairs. Throws the error if there is one.
+  std::vector<PairScore> all() &&;
+};
+
 /// The file of lines and the model, for messages; no file for a list of pairs. `lines_before`: number of its lines or
 /// pairs before these.
 struct LinesOrigin {
@@ -25,10 +35,10 @@ struct LinesOrigin {
 };
 
 /// The scores of pairs of lines, in order; each depends only on its pair, bit for bit. The tokens that the model's
-/// target frame forces are not scored. Uses all options but those of the model. Error for a pair that is too
-/// long, and if the model gives NaN.
-std::vector<PairScore> score_lines(const ScoringContext& context, Model& model, const Vocabularies& vocabularies,
-                                   const LinePairs& lines, const ScoreOptions& options, const LinesOrigin& origin);
+/// target frame forces are not scored. Uses all options but those of the model. A pair has an error if it is too long,
+/// or if the model gives NaN for it.
+PairScores score_lines(const ScoringContext& context, Model& model, const Vocabularies& vocabularies,
+                       const LinePairs& lines, const ScoreOptions& options, const LinesOrigin& origin);
 
 /// Sums over the scores of many pairs.
 struct ScoreTotals {
@@ -47,7 +57,7 @@ class PairScorer {
   PairScorer(const PairScorer&) = delete;
 
   /// As score_lines.
-  std::vector<PairScore> score(const LinePairs& lines, const LinesOrigin& origin);
+  PairScores score(const LinePairs& lines, const LinesOrigin& origin);
 
  private:
   const std::string model_;

@@ -57,19 +57,19 @@ std::vector<std::string> items_of(const LinePairs& pairs) {
 }
 
 // A rank's share of a window.
-std::string score_share(const Share& share, const ScoreFileOptions& options, PairScorer& scorer) {
+void score_share(const Share& share, const ScoreFileOptions& options, PairScorer& scorer, std::string& text) {
   LinePairs pairs;
   for (LineCursor lines(share.text); !lines.at_end();) {
     pairs.source.emplace_back(lines.next());
     pairs.target.emplace_back(lines.next());
   }
-  std::string text;
-  for (const PairScore& pair : scorer.score(pairs, {options.train_sets.back(), int64_t(share.first)}))
-    text += to_text(pair, options);
-  return text;
+  const PairScores scores = scorer.score(pairs, {options.train_sets.back(), int64_t(share.first)});
+  for (const PairScore& pair : scores.pairs) text += to_text(pair, options);
+  if (scores.error) std::rethrow_exception(scores.error);
 }
 
-// Rank 0 reads all pairs, one window at a time, and writes a line for each unless a summary is requested.
+// Rank 0 reads all pairs, one window at a time, and writes a line for each unless a summary is requested. In a window
+// with an error, only the pairs before it have results.
 template <class Reader>
 ScoreTotals score_all(Reader& reader, const ScoreFileOptions& options, PairScorer& scorer, Communicator& ranks,
                       LineWriter& out) {
@@ -84,10 +84,10 @@ ScoreTotals score_all(Reader& reader, const ScoreFileOptions& options, PairScore
         totals.add(pair.log_prob, pair.pieces);
         if (options.summary == Summary::none) out.write(line_of(options, window, i, pair));
       }
-    if (!reader.ready()) out.flush();
+    if (i < window.source.size() || !reader.ready()) out.flush();
   };
   const Rounds rounds{next, finish};
-  share_work(ranks, &rounds, [&](const Share& share) { return score_share(share, options, scorer); });
+  share_work(ranks, &rounds, [&](const Share& share, std::string& text) { score_share(share, options, scorer, text); });
   return totals;
 }
 
@@ -97,7 +97,7 @@ ScoreTotals score_on_ranks(Communicator& ranks, PairScorer& scorer, const ScoreF
                            const ScoredFiles* files) {
   if (files)
     return std::visit([&](auto& reader) { return score_all(reader, options, scorer, ranks, files->out); }, files->in);
-  share_work(ranks, nullptr, [&](const Share& share) { return score_share(share, options, scorer); });
+  share_work(ranks, nullptr, [&](const Share& share, std::string& text) { score_share(share, options, scorer, text); });
   return {};
 }
 

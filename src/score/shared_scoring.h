@@ -17,8 +17,9 @@ struct ScoredFiles {
 
 /// Scores the pairs of a file on all ranks, which call it together with the same model and options: rank 0 reads the
 /// available pairs, up to `maxi_batch_lines` per rank, and each rank scores consecutive ones with about equally many
-/// bytes. Writes a line for each pair unless a summary is requested; the lines are the same as with one process.
-/// Returns the totals of all ranks, on rank 0. `files` is null on other ranks.
+/// bytes. Writes a line for each pair unless a summary is requested; the lines are the same as with one process. The
+/// error of a pair is thrown when the lines before it are written. Returns the totals of all ranks, on rank 0. `files`
+/// is null on other ranks.
 ScoreTotals score_on_ranks(Communicator& ranks, PairScorer& scorer, const ScoreFileOptions& options,
                            const ScoredFiles* files);
 

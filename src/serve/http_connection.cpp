@@ -50,7 +50,7 @@ class HttpConnection::Answer : public Exchange {
     if (response.status != 204) all += fmt::format("Content-Length: {}\r\n", response.body.size());
     all += "\r\n";
     if (request_.method != "HEAD") all += response.body;
-    ended_ = true;
+    begun_ = ended_ = true;  // only now: without memory for this answer, another may be given
     connection_->send(std::move(all));
   }
 
@@ -63,7 +63,9 @@ class HttpConnection::Answer : public Exchange {
       connection_->keep_alive_ = false;
     else
       headers.emplace_back("Transfer-Encoding", "chunked");
-    connection_->send(head(200, "text/event-stream", headers) + "\r\n");
+    std::string all = head(200, "text/event-stream", headers) + "\r\n";
+    begun_ = true;
+    connection_->send(std::move(all));
   }
 
   void send_event(std::string_view name, std::string_view data) override {
@@ -102,7 +104,6 @@ class HttpConnection::Answer : public Exchange {
 
  private:
   std::string head(int status, std::string_view type, const Headers& headers) {
-    begun_ = true;
     connection_->keep_alive_ &= !connection_->all_.stopping;
     return head_of(request_, status, type, headers, connection_->keep_alive_, connection_->all_.date());
   }
@@ -294,9 +295,10 @@ void HttpConnection::dispatch() {
 void HttpConnection::refuse(HttpResponse response) {
   phase_ = Phase::answering;
   keep_alive_ = false;
-  answer_ = std::make_shared<Answer>(*this, HttpRequest());
-  if (all_.refused) all_.refused(response.status, answer_->peer());
-  answer_->respond(std::move(response));
+  const auto answer = answer_ =
+      std::make_shared<Answer>(*this, HttpRequest());  // lives on if that closes the connection
+  if (all_.refused) all_.refused(response.status, answer->peer());
+  answer->respond(std::move(response));
 }
 
 void HttpConnection::refuse_late_request() {
@@ -309,11 +311,22 @@ void HttpConnection::give_up_answer() {
     answer->give_up(busy_response(503, fmt::format("this took more than {} s", all_.limits.request_seconds)));
 }
 
-// What the system takes at once, as most answers, needs no deadline.
+// Without memory for it, the connection ends: what the peer has got may be a part of an answer.
 void HttpConnection::send(std::string bytes) {
   if (phase_ == Phase::closed) return;
-  output_ += bytes;
-  if (!being_written_.empty()) return;
+  try {
+    if (output_.empty())
+      output_ = std::move(bytes);
+    else
+      output_ += bytes;
+    if (being_written_.empty()) write();
+  } catch (const std::bad_alloc&) {
+    close();
+  }
+}
+
+// What the system takes at once, as most answers, needs no deadline.
+void HttpConnection::write() {
   Code not_now;  // what is wrong, async_write finds too
   output_.erase(0, output_.empty() ? 0 : socket_.write_some(asio::buffer(output_), not_now));
   if (output_.empty()) return asio::post(socket_.get_executor(), [self = shared_from_this()] { self->on_sent(); });

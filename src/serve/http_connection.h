@@ -68,6 +68,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void refuse_late_request();
   void give_up_answer();
   void send(std::string bytes);
+  void write();
   void on_sent();
   void answered();
   void drain();

@@ -338,7 +338,7 @@ void TranslationWorker::score_next(Scoring& s) const {
       score_lines(context, *first.model, ensemble_.vocabularies(), {part(s.job.sources), part(s.job.targets)},
                   {.mini_batch_words = options_.tokens_in_flight(first.cx->backend), .max_length = options_.max_length},
                   {.lines_before = int64_t(from)});
-  for (PairScore& pair : scores) s.log_probs.push_back(std::move(pair.log_probs));
+  for (PairScore& pair : std::move(scores).all()) s.log_probs.push_back(std::move(pair.log_probs));
 }
 
 }  // namespace dragoman

@@ -20,6 +20,10 @@ bool is_blank(int32_t character);
 
 /// The range without blanks at its ends. If all of it is blank, an empty range at its beginning.
 ByteRange without_blanks(std::string_view text, ByteRange range);
+inline std::string_view without_blanks(std::string_view text) {
+  const ByteRange range = without_blanks(text, {0, text.size()});
+  return text.substr(range.begin, range.size());
+}
 
 /// Whether sentences that end or begin with such characters follow each other without a blank: Chinese and Japanese
 /// writing, with its full stops and brackets.

@@ -63,6 +63,19 @@ TEST(AlignmentsOfSegments, DoNotSeeEachOther) {
   EXPECT_EQ(text_of({AlignmentStyle::above, 0.2}), "0-0 1-1 1-2 2-1");
 }
 
+// As one text, 1,000 segments of 10 by 10 pieces would take 200 MB.
+TEST(AlignmentsOfSegments, AreWrittenRowByRow) {
+  LineAlignment line;
+  for (int i = 0; i < 1000; ++i) append(line, {Alignment{10, std::vector<float>(100, 0.1f)}, {AlignmentStyle::soft}});
+  size_t longest = 0, all = 0;
+  write_alignment(line, {AlignmentStyle::soft}, [&](std::string_view part) {
+    longest = std::max(longest, part.size());
+    all += part.size();
+  });
+  EXPECT_LE(longest, 1 + 2 * 10'000 + 2 * 10);
+  EXPECT_EQ(all, 10'000 * (2 * 10'000 + 2 * 10) - 1);
+}
+
 // As matrices, 2,000 segments of 100 by 100 pieces would take 80 MB, and as one matrix 160 GB.
 TEST(AlignmentsOfSegments, TakeMemoryForLinksAlone) {
   LineAlignment line;

@@ -6,6 +6,7 @@ transliterate words. The page is tested in explain_page_test.py.
 """
 
 import json
+import os
 import random
 import re
 import subprocess
@@ -116,6 +117,20 @@ class Explaining(CommandCase):
         self.assertGreater(max(int(source) for source, _ in pairs), 16)  # positions count across segments
         self.assertEqual(len({target for _, target in pairs}), len(pairs))
 
+    # The text has 40 MB.
+    def test_soft_alignments_of_a_long_line_take_little_memory(self):
+        (self.folder / "long").write_text("a b g d " * 1000 + "\n", encoding="utf-8")
+        memory = []
+        for style in ("hard", "soft"):
+            command = f"translate -m m -i long -o aligned --quiet --alignment {style} --max-length 20 --max-length-factor 1 -b 1"
+            process = subprocess.Popen([self.BINARY, *command.split()], cwd=self.folder)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            memory.append(used.ru_maxrss // 1024)
+        self.assertGreater((self.folder / "aligned").stat().st_size, 35 << 20)
+        self.assertLess(memory[1], memory[0] + 20)
+
     def explain(self, lines, *options):
         """The objects of --format json."""
         text = self.succeed("explain --quiet -m m --format json", *options, text="".join(f"{l}\n" for l in lines))
@@ -174,6 +189,17 @@ class Explaining(CommandCase):
         self.assertIn("Only the first 3 lines are explained", done.stderr)
         done = self.call("explain -m m --format json --max-lines 1", text="ab\nab\n")
         self.assertIn("Only the first line is explained", done.stderr)
+
+    def test_the_last_line_that_is_explained_waits_for_no_other(self):
+        with subprocess.Popen([self.BINARY, *"explain -m m --format json --max-lines 1".split()], cwd=self.folder, text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as explainer:
+            explainer.stdin.write("ab\n")
+            explainer.stdin.flush()
+            try:
+                self.assertEqual(explainer.wait(60), 0)  # stdin is still open
+            finally:
+                explainer.kill()
+            self.assertEqual(json.loads(explainer.stdout.read())["line"], 1)
 
     def test_text_that_is_not_split_into_pieces_is_noticed(self):
         for command in ("score -m m -t s t --no-spm-encode", "align -m m -t s t --no-spm-encode --iterations 1"):

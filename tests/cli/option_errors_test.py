@@ -283,6 +283,7 @@ PROVOKED = {
     "--host …: …": "serve -m m --port 0 --host nowhere.invalid",
     "--model names two models from … to …": "serve -m en-de=m en-de=m --port 0",
     "--model names several models, but not all with a language pair": "serve -m en-de=m m --port 0",
+    "--… is for one model, --model names …": "serve -m en-de=m en-fr=m --port 0 --target-lang fr",
     "--model …: '…' is not two languages, and there is no file …": "serve -m x=m --port 0",
     "--model …: the language pair is ambiguous": "serve -m pt-BR-en=m --port 0",
     "… has no keys, expected one per line": "serve -m m --port 0 --api-keys empty",

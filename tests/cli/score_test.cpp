@@ -126,6 +126,19 @@ TEST_F(ScoreCommand, NamesTheFilesThatDoNotPair) {
   }
 }
 
+TEST_F(ScoreCommand, WritesTheScoresBeforeAPairThatIsTooLong) {
+  const auto sources = read_lines(options.train_sets[0]), targets = read_lines(options.train_sets[1]);
+  const std::string source = sources[0] + "\n" + sources[1] + "\n", target = targets[0] + "\n" + targets[1] + "\n";
+  options.train_sets = {folder.make("s", source + std::string(999, 'a') + "\na\n"),
+                        folder.make("t", target + "a\na\n")};
+  options.max_length = 100;
+  EXPECT_THAT([&] { score_command(engine, options); }, testing::ThrowsMessage<Error>(HasSubstr("line 3")));
+  const auto found = read_lines(options.output);
+  options.train_sets = {folder.make("s", source), folder.make("t", target)};
+  numbers();
+  EXPECT_EQ(found, read_lines(options.output));
+}
+
 TEST_F(ScoreCommand, RefusesToOverwriteItsText) {
   options.output = options.train_sets[1];
   EXPECT_THROW(refuse_overwriting(files_of(score_table(), options)), Error);

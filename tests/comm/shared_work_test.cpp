@@ -17,7 +17,8 @@ std::vector<std::string> texts_of_rounds(Communicator& ranks, std::vector<std::v
   const Rounds rounds{
       [&] { return next < rounds_of_items.size() ? rounds_of_items[next++] : std::vector<std::string>(); },
       [&](const std::vector<std::string>& results) { texts.insert(texts.end(), results.begin(), results.end()); }};
-  share_work(ranks, ranks.rank() == 0 ? &rounds : nullptr, work);
+  share_work(ranks, ranks.rank() == 0 ? &rounds : nullptr,
+             [&](const Share& share, std::string& result) { result = work(share); });
   return texts;
 }
 
@@ -52,6 +53,28 @@ TEST(SharedWork, FailsWithTheErrorOfTheFirstItems) {
   }
   if (ranks->rank() > 0) _exit(1);
   ADD_FAILURE() << "no error";
+}
+
+// What rank 2 has done comes after the error.
+TEST(SharedWork, FinishesWhatWasDoneBeforeTheError) {
+  auto ranks = fork_ranks(3);
+  std::vector<std::string> results;
+  bool failed = false;
+  const Rounds rounds{[] {
+                        return std::vector<std::string>{"a\n", "b\n", "c\n"};
+                      },
+                      [&](const std::vector<std::string>& of_ranks) { results = of_ranks; }};
+  try {
+    share_work(*ranks, ranks->rank() == 0 ? &rounds : nullptr, [](const Share& share, std::string& result) {
+      result = "done " + share.text;
+      if (share.first == 1) throw Error("item 1");
+    });
+  } catch (const Error&) {
+    failed = true;
+  }
+  if (ranks->rank() > 0) _exit(failed ? 0 : 1);
+  EXPECT_TRUE(failed);
+  EXPECT_THAT(results, ElementsAre("done a\n", "done b\n", ""));
 }
 
 TEST(LineCursor, GoesThroughLines) {

@@ -155,6 +155,29 @@ class Terminology : public Glossaries {
   int64_t lacking = 0;
 };
 
+// A long line comes in chunks.
+TEST_F(Terminology, AndLengthAreMissedOncePerLine) {
+  const Glossary glossary = of("house\tdas alte Haus am Ende der Welt\n");
+  search.max_length_add = 1;
+  const TranslatingModel model{.cx = &tiny.cx, .model = tiny.model.get(), .longest_source = 1};
+  Translator translator({&model, 1}, tiny.vocabularies, options, search, {.glossary = &glossary});
+  for (const int64_t runs : {1, 2}) {
+    size_t read = 0;
+    const std::vector<bool> more = {true, true, false, true, false};
+    translator.run({.ready = [] { return true; },
+                    .next =
+                        [&](std::string& text, bool& follows) {
+                          if (read == more.size()) return false;
+                          text = "the house", follows = more[read++];
+                          return true;
+                        },
+                    .write = [](const auto&, bool) {},
+                    .flush = [] {}});
+    EXPECT_EQ(translator.beyond_training(), 2 * runs);
+    EXPECT_EQ(translator.lacking(), 2 * runs);
+  }
+}
+
 // Also in segments, and not in lines without terms.
 TEST_F(Terminology, OccursInTheTranslations) {
   const Glossary glossary = of("house\tHaus\nbook\tdas Buch\n");

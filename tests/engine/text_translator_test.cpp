@@ -74,6 +74,14 @@ TEST_F(TextTranslatorTest, RefusesToLinkWordsWithoutCrossAttentionAndKeepsOtherR
   EXPECT_EQ(done, 1);
 }
 
+TEST_F(TextTranslatorTest, RefusesAModelOfSeveralLanguagesWithoutThem) {
+  ModelConfig config = tiny.config;
+  config.generation.source_language = SourceLanguage::first;  // as yet unknown
+  const std::string many = folder / "many.safetensors";
+  save_model(many, config, tiny.vocabularies, weights_of(tiny.model->parameters()));
+  EXPECT_THAT(refused({.models = {many}}), ThrowsMessage<Error>(HasSubstr("its source language is not given")));
+}
+
 // One option of each kind that the command has, and what the command makes of them.
 TEST_F(TextTranslatorTest, TranslatesAsTheCommandDoes) {
   const std::string second = folder / "second.safetensors", shortlist = folder / "shortlist";

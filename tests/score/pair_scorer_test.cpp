@@ -23,7 +23,7 @@ TEST(PairScorer, RefusesNaNAndNamesLineAndModel) {
   save_model(path, toy_config(), {toy_vocabulary(), toy_vocabulary()}, weights_of(model->parameters()));
   PairScorer scorer(path, {}, backend("cpu"));
   try {
-    scorer.score({{"one"}, {"two"}}, {.target = "t", .lines_before = 4});
+    scorer.score({{"one"}, {"two"}}, {.target = "t", .lines_before = 4}).all();
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()),

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "tests/failing_memory.h"
 
 namespace dragoman {
 namespace {
@@ -239,6 +240,30 @@ TEST(HttpServer, AnswersWithAnErrorWhatAHandlerThrows) {
   EXPECT_THAT(answer("/memory"), StartsWith("HTTP/1.1 503 "));
   EXPECT_THAT(answer("/error"), HasSubstr("what is wrong"));
   EXPECT_THAT(answer("/bug"), testing::AllOf(StartsWith("HTTP/1.1 500 "), testing::Not(HasSubstr("secret"))));
+}
+
+// An answer is whole, or another one takes its place, or the connection ends.
+TEST(HttpServer, AnswersOnceWhereverMemoryEnds) {
+  constexpr size_t bytes = 1 << 20;
+  int lost = 0;
+  for (int n = 1; n <= 20; ++n) {
+    const Running running([n](const std::shared_ptr<Exchange>& exchange) {
+      HttpResponse large{.body = std::string(bytes, 'x')};
+      try {
+        const FailingMemory memory(n, FailingMemory::Fails::once, FailingMemory::In::this_thread);
+        exchange->respond(std::move(large));
+      } catch (const std::bad_alloc&) {
+        if (!exchange->events_begun()) exchange->respond(no_memory_response());
+      }
+    });
+    const Client client(running.server.port());
+    client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    const std::string answer = client.rest();
+    lost += !answer.starts_with("HTTP/1.1 200 ");
+    const bool whole = answer.starts_with("HTTP/1.1 200 ") && answer.size() > bytes;
+    EXPECT_TRUE(whole || answer.empty() || answer.starts_with("HTTP/1.1 503 ")) << n << ": " << answer.substr(0, 100);
+  }
+  EXPECT_GT(lost, 0);
 }
 
 // Its body might be taken for the next request.

@@ -188,10 +188,13 @@ class Ranks(RanksCase):
         lines = (folder / "s").read_text(encoding="utf-8").splitlines()
         lines[120] = "red " * 40  # in the share of the last rank
         (folder / "s").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        done = self.call(folder, "score -m m.safetensors -t s t --max-length 30 -o scores --quiet --processes 3", expected=2)
+        score = "score -m m.safetensors -t s t --max-length 30 -o {} --quiet"
+        self.call(folder, score.format("one"), expected=2)
+        done = self.call(folder, score.format("scores") + " --processes 3", expected=2)
         self.assertRegex(done.stderr, r"^error: rank 2 of 3 \(.*\): t, line 121: its source has \d+ pieces, more than --max-length 30\n"
                                       r"  hint: split it[^\n]*\n$")
-        self.assertEqual((folder / "scores").read_bytes(), b"")
+        self.assertEqual((folder / "scores").read_bytes(), (folder / "one").read_bytes())
+        self.assertEqual((folder / "scores").read_text(encoding="utf-8").count("\n"), 120)
 
     def test_a_pipe_is_answered_line_by_line(self):
         folder = self.fresh("pipe")
