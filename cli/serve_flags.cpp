@@ -177,9 +177,9 @@ void check(O& o, const Given&, Findings& findings) {
                   o.models.size());
   for (const auto& [name, value] : {std::pair("source-lang", o.source_lang), std::pair("target-lang", o.target_lang)})
     if (o.models.size() > 1 && !value.empty())
-      findings.add(Error(fmt::format("--{} is for one model, --model names {}", name, o.models.size()),
-                         fmt::format("store the language in each model: dragoman convert -i MODEL -o FILE --{} {}",
-                                     name, value)));
+      findings.add(Error(
+          fmt::format("--{} is for one model, --model names {}", name, o.models.size()),
+          fmt::format("store the language in each model: dragoman convert -i MODEL -o FILE --{} {}", name, value)));
   findings.attempt([&] { validate(static_cast<const SearchOptions&>(o)); });
 }
 
