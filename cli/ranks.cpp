@@ -152,7 +152,9 @@ int run_as_rank(Communicator& ranks, const ProcessOptions& processes, const std:
     if (ranks.size() == 1 || launched_rank()) throw;
     if (ranks.rank() == 0) return end_with(error);  // before it waits for the others
     if (ranks.rank_0_ends_within(seconds_for_rank_0)) return exit_code_of_followers;
-    throw Error(fmt::format("{}: {}", ranks.name(), error.what()), error.hint());
+    const std::string message = fmt::format("{}: {}", ranks.name(), error.what());
+    if (dynamic_cast<const OutOfMemory*>(&error)) throw OutOfMemory(message, error.hint());
+    throw Error(message, error.hint());
   }
 }
 

@@ -283,14 +283,13 @@ void read_sampling(O& o) {
     o.sampling_mass = number_of<double>("output-sampling nucleus", words[1], search_bounds("sampling_mass"));
 }
 
-// Configurations of Marian name a seed, whether they sample or not.
+// Commands and configurations of Marian and fairseq name a seed, whether they sample or not.
 void check_without_sampling(const O& o, const Given& given, Findings& findings) {
-  const std::string_view file = given.file_of("seed");
-  if (!file.empty() && given.changed("seed"))
-    findings.ignore(fmt::format("seed ({})", file), "it is for --output-sampling");
-  const auto is_given = [&](std::string_view name) {
-    return (name == "temperature" && given(name)) || (name == "seed" && given(name) && file.empty());
-  };
+  if (given.changed("seed")) {
+    const std::string_view file = given.file_of("seed");
+    findings.ignore(file.empty() ? "--seed" : fmt::format("seed ({})", file), "it is for --output-sampling");
+  }
+  const auto is_given = [&](std::string_view name) { return name == "temperature" && given(name); };
   findings.attempt([&] { require_effective(o, is_given, as_option); });
 }
 

@@ -7,7 +7,7 @@ namespace dragoman {
 
 /// An error that the user can fix: a bad option, file or shape. `what()` says what was found and what was expected,
 /// lower case, no full stop; `hint()` (may be empty) says what to do. The command prints both to stderr and ends with
-/// exit code 2. Thread-safe as long as no thread assigns to it.
+/// exit code 2, or 1 if memory ran out. Thread-safe as long as no thread assigns to it.
 class [[gnu::visibility("default")]] Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, std::string hint = "")

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 
+#include "tensor/arena.h"
+
 namespace dragoman {
 namespace {
+
+constexpr const char* out_of_memory = "out of memory";
 
 // Compares the facts that another rank has sent, and describes the first difference: the fact's name and values.
 std::string difference_of(const std::vector<SharedFact>& facts, const std::string& other) {
@@ -41,7 +45,7 @@ void together(Communicator& ranks, const std::function<void()>& work) {
 }
 
 void fail_together(Communicator& ranks, const std::exception_ptr& error) {
-  std::string failure, hint;
+  std::string failure, hint, kind;
   try {
     if (error) std::rethrow_exception(error);
   } catch (const RankLost&) {
@@ -49,18 +53,26 @@ void fail_together(Communicator& ranks, const std::exception_ptr& error) {
   } catch (const Error& e) {
     failure = fmt::format("{}: {}", ranks.name(), e.what());
     hint = e.hint();
+    if (dynamic_cast<const OutOfMemory*>(&e)) kind = out_of_memory;
+  } catch (const std::bad_alloc&) {
+    failure = fmt::format("{}: {}", ranks.name(), out_of_memory);
+    kind = out_of_memory;
   } catch (const std::exception& e) {
     failure = fmt::format("{}: {}", ranks.name(), e.what());
   }
-  const std::vector<std::string> failures = ranks.gather(failure), hints = ranks.gather(hint);
+  const std::vector<std::string> failures = ranks.gather(failure), hints = ranks.gather(hint),
+                                 kinds = ranks.gather(kind);
   if (const auto first = std::ranges::find_if(failures, [](const std::string& f) { return !f.empty(); });
       first != failures.end()) {
     failure = *first;
     hint = hints[size_t(first - failures.begin())];
+    kind = kinds[size_t(first - failures.begin())];
   }
   failure = ranks.broadcast(failure);
   hint = ranks.broadcast(hint);
+  kind = ranks.broadcast(kind);
   if (error) std::rethrow_exception(error);
+  if (kind == out_of_memory) throw OutOfMemory(failure, hint);
   if (!failure.empty()) throw Error(failure, hint);
 }
 

@@ -18,8 +18,26 @@ namespace dragoman {
 
 namespace {
 
+OpenOptions open_options(const ConvertOptions& o) {
+  return {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}};
+}
+
+// A dragoman model remains as it is, but for its languages.
+void store_languages(const ConvertOptions& o) {
+  const ModelFile model = open_model(o.input, open_options(o));  // or throws an Error that names the kind of file
+  if (o.source_lang.empty() && o.target_lang.empty())
+    throw Error(o.input + " is already a dragoman model",
+                "translate, train and the other commands read it as it is; --source-lang and --target-lang store the "
+                "languages of a multilingual one in a copy");
+  require_finite_weights(model);
+  std::vector<TensorEntry> weights = model.tensors().tensors();
+  std::erase_if(weights, [](const TensorEntry& t) { return t.name.starts_with("vocabulary."); });
+  save_model(o.output, model.config(), model.vocabularies(), std::move(weights), model.trained());
+  log_info("Saved {}: {} with its languages", o.output, o.input);
+}
+
 void write_for_others(const ConvertOptions& o) {
-  const ModelFile model = open_model(o.input, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
+  const ModelFile model = open_model(o.input, open_options(o));
   require_finite_weights(model);
   if (o.format == ModelFormat::ctranslate2) write_ctranslate2(model, o.output);
   if (o.format == ModelFormat::huggingface) write_huggingface(model, o.output);
@@ -42,12 +60,8 @@ void convert_model(Engine& engine, const ConvertOptions& o) {
   o.format == ModelFormat::dragoman ? require_replaceable("output", o.output) : require_new_folder(o.output);
   const Engine::Scope scope(engine);
   if (o.format != ModelFormat::dragoman) return write_for_others(o);
-  std::optional<ConvertedModel> model =
-      read_foreign_model(o.input, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
-  if (!model) {
-    ModelFile ours(o.input);  // or throws an Error that names the kind of file
-    throw Error(o.input + " is already a dragoman model", "translate, train and the other commands read it as it is");
-  }
+  std::optional<ConvertedModel> model = read_foreign_model(o.input, open_options(o));
+  if (!model) return store_languages(o);
   save_model(o.output, model->config, model->vocabularies, std::move(model->weights));
   log_info("Saved {}, converted from {}", o.output, o.input);
 }

@@ -97,6 +97,7 @@ PairScores score_lines(const ScoringContext& context, Model& model, const Vocabu
   PairScores scores;
   pairs.resize(until_error(pairs.size(), scores.error,
                            [&](size_t i) { require_short(pairs[i], number(i), frames, options.max_length, origin); }));
+  if (scores.error && origin.target.empty()) return scores;  // a list has all its scores or none
   std::vector<Alignment> alignments;
   const auto log_probs =
       score_pieces(context, model, pairs, options.mini_batch_words, options.alignments ? &alignments : nullptr);

@@ -17,7 +17,7 @@ struct PairScore {
   double log_prob() const { return log_prob_of(log_probs); }
 };
 
-/// The scores of pairs in order, up to the first one that has an error.
+/// The scores of pairs in order; of lines of a file, up to the first one that has an error.
 struct PairScores {
   std::vector<PairScore> pairs;
   std::exception_ptr error;  // null: none has one

@@ -153,7 +153,7 @@ PROVOKED = {
         "translate -m m --output-sampling -b 6",
     "--alignment: '…' is not hard, soft, none, or a number above 0 and at most 1":
         "translate -m m --alignment 1.5",
-    "--… … is for --output-sampling, which is not given": "translate -m m --seed 2",
+    "--temperature … is for --output-sampling, which is not given": "translate -m m --temperature 2",
     "--output-sampling: expected full, topk K or nucleus P, found …": "translate -m m --output-sampling best",
     "--min-length-factor … is more than --max-length-factor … allows":
         "translate -m m --min-length-factor 2 --max-length-factor 1",

@@ -42,7 +42,7 @@ TEST(OptionsOfSampling, AreForSampling) {
     arguments.insert(arguments.end(), {"-m", "m"});
     return error_of_parsing(translate_table(), arguments);
   };
-  EXPECT_EQ(said({"--seed", "5"}), "--seed 5 is for --output-sampling, which is not given");
+  EXPECT_EQ(said({"--seed", "5"}), "") << "commands of Marian have it";
   EXPECT_EQ(said({"--temperature", "2"}), "--temperature 2 is for --output-sampling, which is not given");
   EXPECT_EQ(said({"--seed", "5", "--temperature", "2", "--output-sampling"}), "");
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tensor/arena.h"
 #include "tests/comm/on_ranks.h"
 
 namespace dragoman {
@@ -9,6 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::ThrowsMessage;
 
 std::string difference(Communicator& ranks, const std::vector<SharedFact>& facts) {
   try {
@@ -72,6 +74,17 @@ TEST(Agreement, EndsAllRanksWithTheirOwnErrorOrElseTheFirst) {
       EXPECT_THAT(heard, MatchesRegex("rank 1 of 4 \\(.*\\): no tab \\| write one"));
     }
   });
+}
+
+TEST(Agreement, KeepsLackOfMemoryApartFromOtherErrors) {
+  const std::exception_ptr lacks[] = {std::make_exception_ptr(OutOfMemory("out of memory: a tensor", "use less")),
+                                      std::make_exception_ptr(std::bad_alloc())};
+  for (const std::exception_ptr& lack : lacks)
+    on_ranks(2, [&](Communicator& ranks) {
+      if (ranks.rank() == 1) return EXPECT_ANY_THROW(fail_together(ranks, lack));
+      EXPECT_THAT([&] { fail_together(ranks, nullptr); },
+                  ThrowsMessage<OutOfMemory>(MatchesRegex("rank 1 of 2 \\(.*\\): out of memory(: a tensor)?")));
+    });
 }
 
 TEST(Agreement, IsOnTheLeastNumber) {

@@ -94,6 +94,8 @@ TEST_F(SamplingTest, DrawsFromTheFewestPiecesOfAProbability) {
                      draws),
         first(all, k), draws);
   }
+  expect_counts(first_pieces({.max_length_add = 0, .sampling = Sampling::nucleus, .sampling_mass = 1}, draws),
+                first(all, all.size()), draws);
 }
 
 TEST_F(SamplingTest, IsGreedySearchWhenOnlyTheBestMayBeDrawn) {

@@ -69,7 +69,7 @@ TEST_F(Writer, AddsUpTheScoresOfAJoinedLine) {  // the shorter list repeats its 
               ElementsAre("0 ||| ein Hund ein Hund ||| F0= -3 ||| -1", "0 ||| ein Hund ||| F0= -5.5 ||| -2.5"));
 }
 
-// Log-probabilities over the sum of the lengths would be -1.9 for the best and -1.2 for the second.
+// Log-probabilities over the sum of the lengths would be -1.9 for the first and -1.2 for the second.
 TEST_F(Writer, WritesTheBestOfAJoinedLineFirst) {
   const std::vector<Translation> begin = {{"a", -1, -1, 1, {}, {}}, {"b", -11, -1.1, 10, {}, {}}},
                                  end = {{"c", -20, -2, 10, {}, {}}, {"d", -2.1, -2.1, 1, {}, {}}};

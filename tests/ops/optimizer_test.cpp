@@ -97,7 +97,7 @@ struct Optimizer : testing::TestWithParam<std::pair<const char*, DType>> {
   Tensor vector(const std::vector<double>& values) {
     return tensor_of(t.arena, {int64_t(values.size())}, values, t.dtype);
   }
-  /// The sum of 500 weights nearly 1 after some steps with random gradients.
+  /// The sum of 500 weights near 1 after some steps with random gradients.
   double sum_after(int steps, double rate, double weight_decay) {
     const size_t n = 500;
     std::vector<double> first = normals(n, 1);
