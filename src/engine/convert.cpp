@@ -30,8 +30,9 @@ void store_languages(const ConvertOptions& o) {
                 "translate, train and the other commands read it as it is; --source-lang and --target-lang store the "
                 "languages of a multilingual one in a copy");
   require_finite_weights(model);
-  std::vector<TensorEntry> weights = model.tensors().tensors();
-  std::erase_if(weights, [](const TensorEntry& t) { return t.name.starts_with("vocabulary."); });
+  std::vector<TensorEntry> weights;
+  for (const TensorEntry& t : model.tensors().tensors())
+    if (!t.name.starts_with("vocabulary.")) weights.push_back(t);
   save_model(o.output, model.config(), model.vocabularies(), std::move(weights), model.trained());
   log_info("Saved {}: {} with its languages", o.output, o.input);
 }

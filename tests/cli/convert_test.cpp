@@ -43,19 +43,6 @@ TEST(ConvertCommand, TakesModelsOfOtherProgramsOnly) {
   EXPECT_FALSE(std::filesystem::exists(folder / "m"));
 }
 
-TEST(ConvertCommand, StoresLanguagesInADragomanModel) {
-  const TemporaryFolder folder;
-  ConvertCommandOptions o;
-  o.input = golden("m2m100"), o.output = folder / "many";
-  EXPECT_EQ(convert_command(engine, o), 0);
-  o.source_lang = "en", o.target_lang = "fr";
-  o.output = folder / "direct";
-  EXPECT_EQ(convert_command(engine, o), 0);
-  o.input = folder / "many", o.output = folder / "later";
-  EXPECT_EQ(convert_command(engine, o), 0);
-  EXPECT_EQ(read_file(folder / "later"), read_file(folder / "direct"));
-}
-
 // Marian's file without vocabularies beside it; nothing is written.
 TEST(ConvertCommand, AsksForVocabulariesThatNothingNames) {
   const TemporaryFolder folder;

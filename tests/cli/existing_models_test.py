@@ -168,6 +168,14 @@ class ExistingModels(InFolder):
         self.assertEqual(scores[0], scores[3])
         self.assertEqual(len(set(scores)), 3)
 
+    def test_languages_are_stored_in_a_file_of_dragoman_too(self):
+        languages = ["--source-lang", "en", "--target-lang", "fr", "--quiet"]
+        self.succeed("convert", "-i", "m2m100", "-o", "at-once", *languages)
+        self.succeed("convert", "-i", "m2m100", "-o", "many", "--quiet")
+        self.succeed("convert", "-i", "many", "-o", "later", *languages)
+        at_once, later = ((self.folder / name).read_bytes() for name in ("at-once", "later"))
+        self.assertEqual(at_once, later)
+
     # What a given language adds to a target is neither scored nor shown.
     def test_a_language_is_no_token_of_a_translation(self):
         languages = ["--source-lang", "en", "--target-lang", "fr"]
