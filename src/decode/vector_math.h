@@ -9,8 +9,10 @@ namespace dragoman {
 // Functions of single numbers without branches and calls, so that compilers make vector instructions of loops over
 // them.
 
-/// exp(x) for x <= 0, with a relative error of at most 3e-7, and 0 below -87.7. x = q ln 2 + r; adding a large number
-/// leaves q in the lowest bits, from which the exponent follows. ln 2 is split, so that its product with q is exact.
+/// exp(x) for x <= 0, with a relative error of at most 3e-7, and 0 below -87.7: the formula of ExpOfNegative in
+/// backend/cpu/simd-inl.h, for code that is not compiled for each instruction set. x = q ln 2 + r; adding a large
+/// number leaves q in the lowest bits, from which the exponent follows. ln 2 is split, so that its product with q is
+/// exact.
 inline float exp_of_negative(float x) {
   constexpr float large = 0x1.8p23f + 127;
   x = std::bit_cast<float>(std::min(std::bit_cast<uint32_t>(x), std::bit_cast<uint32_t>(-88.f)));  // at least -88

@@ -5,23 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "tests/error_of.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
-
-template <class F>
-Error error_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  return Error("no error");
-}
 
 TEST(WriteAtomically, ReplacesTheFileAndLeavesNothingElse) {
   TemporaryFolder folder;
@@ -43,7 +33,7 @@ TEST(WriteAtomically, KeepsTheOldFileWhenTheWriterThrows) {
     file.write(std::string(3'000'000, 'x'));
     fail("the pieces ran out");
   };
-  EXPECT_STREQ(error_of([&] { write_atomically(path, broken); }).what(), "the pieces ran out");
+  EXPECT_STREQ(thrown_by([&] { write_atomically(path, broken); }).what(), "the pieces ran out");
   EXPECT_EQ(folder.content_of("model"), "old");
   EXPECT_EQ(folder.files(), 1);
 }
@@ -114,13 +104,13 @@ TEST(FileToWrite, KeepsWhatItHeldUntilTheFirstWrite) {
 
 TEST(WriteAtomically, SaysWhichFolderIsMissing) {
   TemporaryFolder folder;
-  const Error error = error_of([&] { write_atomically(folder / "no/model", [](FileWriter&) {}); });
+  const Error error = thrown_by([&] { write_atomically(folder / "no/model", [](FileWriter&) {}); });
   EXPECT_EQ(error.what(), folder / "no/model" + ": there is no folder " + folder / "no");
   EXPECT_EQ(error.hint(), "mkdir -p " + folder / "no");
 }
 
 TEST(WriteAtomically, DoesNotReplaceADevice) {
-  EXPECT_THAT(error_of([] { write_atomically("/dev/null", [](FileWriter&) {}); }).what(),
+  EXPECT_THAT(thrown_by([] { write_atomically("/dev/null", [](FileWriter&) {}); }).what(),
               HasSubstr("is not a regular file"));
 }
 
@@ -134,11 +124,12 @@ TEST(MappedFile, ShowsTheBytesOfTheFile) {
 
 TEST(MappedFile, RefusesWhatIsNotAFileOnDisk) {
   TemporaryFolder folder;
-  EXPECT_THAT(error_of([&] { MappedFile(folder / "."); }).what(), HasSubstr("is a folder"));
-  EXPECT_THAT(error_of([&] { MappedFile("/dev/null"); }).what(), HasSubstr("is not a file on disk"));
+  EXPECT_THAT(thrown_by([&] { MappedFile(folder / "."); }).what(), HasSubstr("is a folder"));
+  EXPECT_THAT(thrown_by([&] { MappedFile("/dev/null"); }).what(), HasSubstr("is not a file on disk"));
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);  // without a writer: opening it would block forever
-  EXPECT_THAT(error_of([&] { MappedFile(folder / "pipe"); }).what(), HasSubstr("is not a file on disk"));
-  EXPECT_THAT(error_of([&] { MappedFile(folder / "gone"); }).what(), HasSubstr("gone: cannot be opened: No such file"));
+  EXPECT_THAT(thrown_by([&] { MappedFile(folder / "pipe"); }).what(), HasSubstr("is not a file on disk"));
+  EXPECT_THAT(thrown_by([&] { MappedFile(folder / "gone"); }).what(),
+              HasSubstr("gone: cannot be opened: No such file"));
 }
 
 TEST(ReadFile, EndsWhereAFileDoesNot) {
@@ -149,10 +140,10 @@ TEST(ReadFile, EndsWhereAFileDoesNot) {
 TEST(ReadRegularFile, RefusesWhatMayNeverEndOrBegin) {
   TemporaryFolder folder;
   EXPECT_EQ(read_regular_file(folder.make("data", "abc")), "abc");
-  EXPECT_THAT(error_of([&] { read_regular_file(folder / "."); }).what(), HasSubstr("is a folder"));
-  EXPECT_THAT(error_of([&] { read_regular_file("/dev/zero"); }).what(), HasSubstr("is not a file on disk"));
+  EXPECT_THAT(thrown_by([&] { read_regular_file(folder / "."); }).what(), HasSubstr("is a folder"));
+  EXPECT_THAT(thrown_by([&] { read_regular_file("/dev/zero"); }).what(), HasSubstr("is not a file on disk"));
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);  // without a writer: opening it would block forever
-  EXPECT_THAT(error_of([&] { read_regular_file(folder / "pipe"); }).what(), HasSubstr("is not a file on disk"));
+  EXPECT_THAT(thrown_by([&] { read_regular_file(folder / "pipe"); }).what(), HasSubstr("is not a file on disk"));
 }
 
 TEST(ReadFile, GivesEverythingAsItIs) {

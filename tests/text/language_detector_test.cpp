@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/detect_options.h"
 #include "tests/engine.h"
+#include "tests/error_of.h"
 #include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
 
@@ -36,12 +37,7 @@ LanguageDetector detector() {
 std::string best(const LanguageDetector& detector, std::string_view text) { return detector.detect(text)[0].language; }
 
 std::string message_of(std::string_view bytes) {
-  try {
-    LanguageDetector::from_bytes(bytes, "profiles");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of([&] { LanguageDetector::from_bytes(bytes, "profiles"); });
 }
 
 TEST(CharacterNgrams, AreThoseOfWordsInLowerCase) {
@@ -97,7 +93,7 @@ TEST(LanguageDetector, RefusesWhatIsNoFileOfProfiles) {
   EXPECT_THAT(message_of("[1]"), HasSubstr("expected language profiles"));
   const auto file = [](const std::string& rest) { return R"({"format":"dragoman-languages",)" + rest + "}"; };
   const std::string sound = R"({"totals":[2,1,0,0],"ngrams":{"a":2}})";
-  EXPECT_EQ(message_of(file(R"("version":1,"languages":{"en":)" + sound + "}")), "no error");
+  EXPECT_EQ(message_of(file(R"("version":1,"languages":{"en":)" + sound + "}")), "");
   for (const auto& [rest, found] : std::vector<std::pair<std::string, std::string>>{
            {R"("version":2,"languages":{})", "version 2"},
            {R"("version":1,"languages":{})", "no languages"},
