@@ -38,8 +38,7 @@ struct NewKeys {
 };
 
 /// Attention of one query per row to the cached keys that `shape` selects, for decoding; before that, `own` is written
-/// into the cache. Not recorded.  q (R,H*K)  k (C,H*K)  v (C,H*V)  →  (R,H*V), in q's type
-/// or, with distance_values, in f32.
+/// into the cache. Not recorded.  q (R,H*K)  k (C,H*K)  v (C,H*V)  →  (R,H*V), in q's type or, with distance_values, in f32.
 Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, const StepShape& shape,
                    const ScoreInputs& score = {}, const NewKeys& own = {});
 
@@ -47,9 +46,8 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
 /// q (N,H*K)  table (2R+1,K)  →  (N,H·(2R+1)).
 Var distance_scores(Context& cx, const Var& q, const Var& table, int heads);
 
-/// A learned bias for attention that depends on the distance alone (Raffel et al. 2020, section 2.1): element h,
-/// distance
-/// + R is factor · table(h, buckets(distance + R)).  table (H,B)  buckets (2R+1) from 0  →  (1,H·(2R+1)).
+/// A learned bias for attention that depends on the distance alone (Raffel et al. 2020, section 2.1): element
+/// h, distance + R is factor · table(h, buckets(distance + R)).  table (H,B)  buckets (2R+1) from 0  →  (1,H·(2R+1)).
 Var bucket_bias(Context& cx, const Var& table, std::span<const int32_t> buckets, double factor);
 
 /// Rotary positions (Su et al. 2021): rotates pairs of columns of each head by an angle that depends on the token's

@@ -23,6 +23,8 @@ RUN = "--dim-emb 16 --dec-depth 1 --mini-batch-words 128 --learn-rate 0.01 --lr-
 TRANSFORMER = "--transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 "
 DECODER = "--type decoder-only --transformer-heads 2 --transformer-dim-ffn 32 "
 RECURRENT = "--type s2s --dim-rnn 16 "
+T5 = TRANSFORMER + ("--transformer-positions relative-bias --transformer-relative-buckets 8 "
+                    "--transformer-relative-max-distance 16 --transformer-ffn-gated ")
 UPDATES = 4
 
 
@@ -83,6 +85,7 @@ class Training(Gpu):
                 ("plain", TRANSFORMER), ("bfloat16", TRANSFORMER), ("float16", TRANSFORMER),
                 ("bfloat16 throughout", TRANSFORMER), ("float16 throughout", TRANSFORMER + "--transformer-preprocess n --transformer-postprocess da"),
                 ("relative", TRANSFORMER + "--transformer-positions relative --attention-score additive"),
+                ("relative-bias", T5),
                 ("rotary", TRANSFORMER + "--transformer-positions rotary --transformer-norm rms "
                                          "--transformer-ffn-activation swish"),
                 ("batch-norm", TRANSFORMER + "--transformer-norm batch"),
@@ -179,7 +182,7 @@ class Decoding(Gpu):
     @classmethod
     def setUpClass(cls):
         for name, more in (("a", TRANSFORMER), ("b", TRANSFORMER + "--seed 2 --transformer-positions relative"),
-                           ("r", RECURRENT), ("d", DECODER)):
+                           ("r", RECURRENT), ("d", DECODER), ("t", T5)):
             cls.succeed(f"train -t s t -v v v -m {name}.safetensors --after 60u --quiet {RUN} {more}")
         cls.lines = cls.lines[::5]
 
@@ -190,7 +193,7 @@ class Decoding(Gpu):
 
     def test_translates_as_a_cpu_does(self):
         for options in ("-m a.safetensors", "-m a.safetensors --beam-size 1", "-m b.safetensors --alignment",
-                        "-m a.safetensors b.safetensors", "-m r.safetensors", "-m d.safetensors",
+                        "-m a.safetensors b.safetensors", "-m r.safetensors", "-m d.safetensors", "-m t.safetensors",
                         "-m a.safetensors --mini-batch-words 30", "-m a.safetensors --output-sampling topk 5 --seed 4"):
             with self.subTest(options):
                 cpu, gpu = self.both("translate --quiet " + options)
@@ -198,10 +201,11 @@ class Decoding(Gpu):
 
     # Steps are recorded for up to 64 past positions, up to 128, … (src/model/recorded_steps.h).
     def test_translates_at_length_as_a_cpu_does(self):
-        self.succeed(f"train -t s t -v v v -m u.safetensors --after 1u --quiet {RUN} {TRANSFORMER}")  # never predicts </s>
-        for options in ("--beam-size 1", "--beam-size 3 --mini-batch-words 30"):
-            cpu, gpu = self.both("translate --quiet -m u.safetensors --word-scores --max-length-add 70 " + options,
-                                 lines=self.lines[:4])
+        for name, model in (("u", TRANSFORMER), ("ut", T5)):  # they never predict </s>
+            self.succeed(f"train -t s t -v v v -m {name}.safetensors --after 1u --quiet {RUN} {model}")
+        for options in ("-m u.safetensors --beam-size 1", "-m u.safetensors --beam-size 3 --mini-batch-words 30",
+                        "-m ut.safetensors --beam-size 2"):
+            cpu, gpu = self.both("translate --quiet --word-scores --max-length-add 70 " + options, lines=self.lines[:4])
             cpu, gpu = ([line.split(" ||| WordScores= ") for line in text.splitlines()] for text in (cpu, gpu))
             self.assertEqual([text for text, _ in gpu], [text for text, _ in cpu])
             self.assertGreater(max(len(scores.split()) for _, scores in gpu), 64)
@@ -215,7 +219,7 @@ class Decoding(Gpu):
         self.assertGreater(same, 0.9 * len(lines), gpu)
 
     def test_in_16_bits_nearly_as_in_float32(self):
-        for model, precision in (*product("abrd", ("bfloat16",)), ("a", "float16")):
+        for model, precision in (*product("abrdt", ("bfloat16",)), ("a", "float16")):
             with self.subTest(model=model, precision=precision):
                 self.nearly_as_in_float32(f"-m {model}.safetensors", precision)
         self.nearly_as_in_float32("-m a.safetensors b.safetensors --alignment")

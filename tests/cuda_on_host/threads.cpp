@@ -53,6 +53,9 @@ struct Block {
 Block block;
 Thread *current = nullptr, *last = nullptr;  // last: the thread that resumed the current one; null: none did
 std::vector<std::byte> shared;
+// In which order threads run. Each block has the other order than the one before it, since one order hides that a
+// barrier is missing between a thread that writes and a later one that reads.
+bool descending = false;
 
 unsigned warp_of(const Thread& t) { return t.index.x / warp_size; }
 
@@ -65,8 +68,8 @@ void has_entered(context::fiber&& from) { (last ? last->self : block.end) = std:
 
 // The next one of a range that contains a running thread.
 Thread& next_running(size_t begin, size_t end) {
-  for (size_t t = current->index.x + 1;; ++t) {
-    if (t >= end) t = begin;
+  for (size_t t = current->index.x;;) {
+    t = descending ? (t == begin ? end : t) - 1 : (t + 1 == end ? begin : t + 1);
     if (!block.threads[t].done) return block.threads[t];
   }
 }
@@ -101,6 +104,7 @@ void run_block(const cudaLaunchConfig_t& config, const std::function<void()>& th
   static context::pooled_fixedsize_stack stacks(64 * 1024);
   const unsigned count = config.blockDim.x, warps = (count + warp_size - 1) / warp_size;
   block = {};
+  descending = !descending;
   shared.assign(std::max<size_t>(config.dynamicSmemBytes, 1), std::byte{0xFF});
   block.threads.resize(count);
   block.all.members = count;
@@ -117,8 +121,9 @@ void run_block(const cudaLaunchConfig_t& config, const std::function<void()>& th
     });
   }
   current = nullptr;
-  enter(block.threads[0]);
-  std::move(block.threads[0].self).resume();
+  Thread& first = block.threads[descending ? count - 1 : 0];
+  enter(first);
+  std::move(first.self).resume();
 }
 
 }  // namespace
@@ -150,6 +155,7 @@ void wait_for_warp() {
 
 void* warp_memory() {
   const unsigned warp = warp_of(*current), lane = threadIdx.x % warp_size;
+  dragoman::invariant(block.warps[warp].members == warp_size, "all lanes of a warp take part in an exchange");
   return block.exchanges[warp][block.turns[warp][lane]++ % 2].bytes;
 }
 

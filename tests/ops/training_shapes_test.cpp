@@ -55,10 +55,14 @@ class Layer : ByHand {
     AttentionShape shape{rows, rows, s_.heads, Visibility::past(), Score::scaled_dot, {}};
     shape.dropout = cx.dropout(0.1, positions_of(rows));
     const auto part = [&](int i) { return columns(qkv, i * s_.D, s_.D); };
-    const Var seen = attention(cx, part(0), part(1), part(2), shape);
+    std::vector<int32_t> buckets(2 * 128 + 1);
+    for (size_t i = 0; i < buckets.size(); ++i) buckets[i] = int32_t(i % 32);
+    const Var bias = bucket_bias(cx, add("biases", {s_.heads, 32}, 1), buckets, 1);
+    const Var seen = attention(cx, part(0), part(1), part(2), shape, {.bias = bias});
     const Var norm = residual_norm(cx, x, seen, add("gain", {s_.D}, 1), add("shift", {s_.D}, 1), {});
-    const Var wide = linear(cx, norm, weight("up", s_.ffn, s_.D), add("up.bias", {s_.ffn}, 1), Activation::gelu);
-    const Var y = linear(cx, wide, weight("down", s_.D, s_.ffn), add("down.bias", {s_.D}, 1));
+    const Var wide = linear(cx, norm, weight("up", 2 * s_.ffn, s_.D), add("up.bias", {2 * s_.ffn}, 1));
+    const Var y =
+        linear(cx, gated(cx, wide, Activation::gelu), weight("down", s_.D, s_.ffn), add("down.bias", {s_.D}, 1));
     std::vector<int32_t> labels;
     for (int64_t n = 0; n < s_.tokens; ++n) labels.push_back(int32_t(n * 7919 % s_.vocabulary));
     const Tensor ids = int_tensor(labels, {s_.tokens});
