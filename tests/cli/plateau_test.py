@@ -80,7 +80,10 @@ class Plateau(InFolder):
                 ("--early-stopping-epsilon has no effect with --early-stopping 0",
                  "--early-stopping 0 --early-stopping-epsilon 1"),
                 ("--early-stopping-on has no effect with --early-stopping 0",
-                 "--early-stopping 0 --early-stopping-on all")):
+                 "--early-stopping 0 --early-stopping-on all"),
+                ("--early-stopping has no effect with --valid-freq 0", "--valid-freq 0 --early-stopping 3"),
+                ("--beam-size has no effect: none of --valid-metrics translates", "--beam-size 3"),
+                ("--maxi-batch has no effect with --no-shuffle", "--no-shuffle --maxi-batch 5")):
             self.assertIn(said, self.train("unused", f"{options} --no-reload --after 1u"))
         self.assertNotIn("no effect", self.train("used", f"{DECAY} --early-stopping-on all --after 1u"))
         self.assertNotIn("no effect", self.train("used", "--lr-decay-freq 50000 --guided-alignment-weight 0.1 "
