@@ -189,7 +189,7 @@ bool Trainer::train(const Stopping& stopping, std::optional<BatchStream>& batche
     } else {
       log_.tick(progress_.moment(), report_of(updater_.window(), updater_.rate(), stopping, progress_));
     }
-    const bool validates = decide(validation.due(progress_) && validated_ != progress_.updates),
+    const bool validates = decide(validation.due(progress_) && progress_.validated != progress_.updates),
                saves = decide(saving.due(progress_));
     if (validates || saves) updater_.finish();
     const Clock pause;
