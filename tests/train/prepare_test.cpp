@@ -103,7 +103,7 @@ TEST(LongWarmup, IsWarnedOfWhereTheUpdatesAreKnown) {
               HasSubstr("the run ends after about 59 updates, and the learning rate rises in 30 of them, more than "
                         "half; lower --lr-warmup, to about 2"));
   for (const Frequency enough : {Frequency{60, Frequency::updates}, Frequency{4, Frequency::epochs},
-                                 Frequency{9, Frequency::target_tokens}, Frequency{0, Frequency::updates}})
+                                 Frequency{9'000, Frequency::target_tokens}, Frequency{0, Frequency::updates}})
     EXPECT_THAT(said({enough}), Not(HasSubstr("--lr-warmup"))) << enough.count;
 }
 
@@ -121,6 +121,7 @@ TEST(ARateOfZero, IsWarnedOf) {
     EXPECT_THAT(said(schedule, {{60, Frequency::updates}}),
                 HasSubstr("the learning rate is 0 from update 30 on (--lr-decay-updates), and nothing is learned then, "
                           "but the run ends after about 60 updates; give the same number to both"));
+  EXPECT_THAT(said({{900, Frequency::target_tokens}}), HasSubstr("within the 30 of --lr-warmup"));
     EXPECT_THAT(said(schedule, {}), HasSubstr("end the run there: --after 30u"));
     EXPECT_THAT(said(schedule, {{1, Frequency::epochs}}), Not(HasSubstr("learning rate is 0")));
     EXPECT_THAT(said(schedule, {{31, Frequency::updates}}), Not(HasSubstr("learning rate is 0"))) << "hardly longer";
@@ -130,3 +131,5 @@ TEST(ARateOfZero, IsWarnedOf) {
 
 }  // namespace
 }  // namespace dragoman
+    EXPECT_THAT(said(schedule, {{1500, Frequency::target_tokens}}), Not(HasSubstr("learning rate is 0")));
+    EXPECT_THAT(said(schedule, {{6000, Frequency::target_tokens}}), HasSubstr("but the run ends after about 1"));
