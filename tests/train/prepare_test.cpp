@@ -38,7 +38,9 @@ struct Prepared : testing::Test {
 
 TEST_F(Prepared, ReadsTheTextIfNothingElseIsWrong) {
   EXPECT_THAT(complaint([](auto&) {}), HasSubstr("train.de has 1\n"));
-  EXPECT_THAT(complaint_before_learning([](auto&) {}), HasSubstr("the text is too small"));
+  EXPECT_THAT(complaint_before_learning([](auto&) {}), HasSubstr("train.de has 1\n"));
+  EXPECT_THAT(complaint_before_learning([](auto& s) { s.data.train_sets = s.training.valid_sets; }),
+              HasSubstr("the text is too small"));
 }
 
 TEST_F(Prepared, LooksForFilesBeforeAVocabularyIsLearned) {
