@@ -42,6 +42,10 @@ void require_state(const TrainingSetup& setup, const Vocabularies& vocabularies,
 void require_files(const TrainingSetup& setup) {
   const TrainingOptions& o = setup.training;
   require_writable_model(o.model);
+  for (const auto& [what, path] : files_beside_model(o))
+    if (!is_replaceable(path))
+      throw Error(fmt::format("{}, {}, exists and is not a regular file, so it is not replaced", what, path),
+                  fmt::format("ls -ld {} shows what is there: remove it, or give another --model", path));
   for (const std::string& path : setup.data.vocabs)
     if (!fs::exists(path)) require_writable("vocabs", path);
   for (const std::string& path : files_of(training_texts(setup.data)))

@@ -60,6 +60,23 @@ TEST_F(Prepared, LooksForFilesBeforeAVocabularyIsLearned) {
               HasSubstr("--valid-translation-output no/out: there is no folder no"));
 }
 
+TEST_F(Prepared, LooksForFilesThatCannotBeReplacedBeforeAVocabularyIsLearned) {
+  const auto refused = [&](const std::string& file, auto change) {
+    std::filesystem::create_directory(run.files / file);
+    EXPECT_THAT(complaint_before_learning([&](TrainingSetup& s) {
+                  s.training.model = run.files / "other.safetensors";
+                  s.training.no_reload = true;
+                  change(s);
+                }),
+                HasSubstr(file + ", exists and is not a regular file, so it is not replaced"));
+    std::filesystem::remove(run.files / file);
+  };
+  refused("other.state.safetensors", [](auto&) {});
+  refused("other.best-cross-entropy.safetensors", [](auto& s) { s.training.keep_best = 1; });
+  EXPECT_THAT(complaint_before_learning([](auto& s) { s.training.model = "/dev/null"; }),
+              HasSubstr("--model /dev/null exists and is not a regular file, so it is not replaced"));
+}
+
 TEST_F(Prepared, ComparesTheStateBeforeTheTextIsRead) {
   EXPECT_THAT(complaint([](auto& s) { s.model.dim = 32; }),
               HasSubstr("belongs to another model: --dim-emb is 16, here 32"));
@@ -104,6 +121,7 @@ TEST(LongWarmup, IsWarnedOfWhereTheUpdatesAreKnown) {
   EXPECT_THAT(said({{59, Frequency::updates}}),
               HasSubstr("the run ends after about 59 updates, and the learning rate rises in 30 of them, more than "
                         "half; lower --lr-warmup, to about 2"));
+  EXPECT_THAT(said({{900, Frequency::target_tokens}}), HasSubstr("within the 30 of --lr-warmup"));
   for (const Frequency enough : {Frequency{60, Frequency::updates}, Frequency{4, Frequency::epochs},
                                  Frequency{9'000, Frequency::target_tokens}, Frequency{0, Frequency::updates}})
     EXPECT_THAT(said({enough}), Not(HasSubstr("--lr-warmup"))) << enough.count;
@@ -123,9 +141,10 @@ TEST(ARateOfZero, IsWarnedOf) {
     EXPECT_THAT(said(schedule, {{60, Frequency::updates}}),
                 HasSubstr("the learning rate is 0 from update 30 on (--lr-decay-updates), and nothing is learned then, "
                           "but the run ends after about 60 updates; give the same number to both"));
-  EXPECT_THAT(said({{900, Frequency::target_tokens}}), HasSubstr("within the 30 of --lr-warmup"));
     EXPECT_THAT(said(schedule, {}), HasSubstr("end the run there: --after 30u"));
     EXPECT_THAT(said(schedule, {{1, Frequency::epochs}}), Not(HasSubstr("learning rate is 0")));
+    EXPECT_THAT(said(schedule, {{1500, Frequency::target_tokens}}), Not(HasSubstr("learning rate is 0")));
+    EXPECT_THAT(said(schedule, {{6000, Frequency::target_tokens}}), HasSubstr("but the run ends after about 1"));
     EXPECT_THAT(said(schedule, {{31, Frequency::updates}}), Not(HasSubstr("learning rate is 0"))) << "hardly longer";
   }
   EXPECT_THAT(said(Schedule::constant, {{60, Frequency::updates}}), Not(HasSubstr("learning rate is 0")));
@@ -133,5 +152,3 @@ TEST(ARateOfZero, IsWarnedOf) {
 
 }  // namespace
 }  // namespace dragoman
-    EXPECT_THAT(said(schedule, {{1500, Frequency::target_tokens}}), Not(HasSubstr("learning rate is 0")));
-    EXPECT_THAT(said(schedule, {{6000, Frequency::target_tokens}}), HasSubstr("but the run ends after about 1"));
