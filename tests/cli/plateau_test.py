@@ -70,6 +70,10 @@ class Plateau(InFolder):
         self.train("ended", f"{options} --valid-reset-stalled")
         self.assertEqual([e["update"] for e in self.events("ended", "end")], [15, 15, 25])
 
+    def test_that_is_never_measured_ends_no_run(self):
+        page = self.succeed(*RUN, *"-m new.safetensors --early-stopping 3 --valid-freq 0 --dry-run".split())
+        self.assertIn("never: give --after, or --valid-sets with --early-stopping and --valid-freq above 0", page)
+
     def test_has_options_that_need_each_other(self):
         for said, options in (
                 ("--lr-decay-strategy has no effect without --lr-decay", "--lr-decay-strategy epoch"),
