@@ -54,7 +54,7 @@ void add_run(FactPage& page, const DryRun& run, const TrainOptions& o) {
               fmt::format("after {} updates ({:.3g} epochs), about {}, without validation and saving",
                           rounded(length->updates), length->updates / run.updates, grouped_seconds(length->seconds)));
   else if (!stops_early)
-    page.fact("ends", "never: give --after, or --valid-sets with --early-stopping");
+    page.fact("ends", "never: give --after, or --valid-sets with --early-stopping and --valid-freq above 0");
   if (stops_early)
     page.fact(o.after.empty() ? "ends" : "or ends",
               fmt::format("after {} validations without improvement, at an unknown time", o.early_stopping));

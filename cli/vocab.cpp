@@ -7,6 +7,7 @@
 #include "base/grouped.h"
 #include "base/line_reader.h"
 #include "base/line_writer.h"
+#include "base/writable.h"
 #include "cli/commands.h"
 #include "cli/vocab_options.h"
 #include "engine/output_file.h"

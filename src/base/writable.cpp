@@ -25,4 +25,14 @@ void require_writable(std::string_view option, const std::string& file) {
   require(access(folder.c_str(), W_OK) == 0, "--{} {}: the folder {} cannot be written to", option, file, folder);
 }
 
+bool is_replaceable(const std::string& file) {
+  std::error_code ignored;  // what cannot be looked at fails when it is written
+  return !fs::exists(file, ignored) || fs::is_regular_file(file, ignored);
+}
+
+void require_replaceable(std::string_view option, const std::string& file) {
+  require_writable(option, file);
+  require(is_replaceable(file), "--{} {} exists and is not a regular file, so it is not replaced", option, file);
+}
+
 }  // namespace dragoman

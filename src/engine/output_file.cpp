@@ -5,17 +5,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/file_kind.h"
-#include "base/writable.h"
 
 namespace dragoman {
 
 namespace fs = std::filesystem;
-
-void require_replaceable(std::string_view option, const std::string& file) {
-  require_writable(option, file);
-  require(!fs::exists(file) || fs::is_regular_file(file),
-          "--{} {} exists and is not a regular file, so it is not replaced", option, file);
-}
 
 std::string kind_of_existing(const std::string& file) {
   constexpr size_t enough = 512;

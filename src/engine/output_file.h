@@ -4,11 +4,8 @@
 
 namespace dragoman {
 
-/// Checks of the file that a command writes after long work, so that the command fails before it.
-
-/// Error unless `file`, which is written completely or not at all, can be created or replaced: its folder must exist
-/// and be writable, and nothing but a regular file may have its name. `option` is the option that names it.
-void require_replaceable(std::string_view option, const std::string& file);
+/// Checks of the file that a command writes after long work, so that the command fails before it (see also
+/// base/writable.h).
 
 /// What an existing file is, as kind_of_file (base/file_kind.h) names it, or "of an unknown kind"; empty if there is
 /// none, or if it is empty.

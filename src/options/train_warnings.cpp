@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "options/train_table.h"
+#include "train/validation.h"
 
 namespace dragoman {
 namespace {
@@ -37,9 +38,29 @@ void warn_without_links(const TrainOptions& o, const Given& given) {
 void warn_without_stopping(const TrainOptions& o, const Given& given) {
   const bool decays_when_stalled =
       o.decays() && (o.decay_strategy == DecayStrategy::stalled || o.decay_strategy == DecayStrategy::epoch_stalled);
-  if (o.valid_sets.empty() || o.early_stopping > 0 || decays_when_stalled) return;
+  if (o.valid_sets.empty() || o.valid_freq.count == 0 || o.early_stopping > 0 || decays_when_stalled) return;
   for (const char* option : {"early-stopping-on", "early-stopping-epsilon", "valid-reset-stalled"})
     if (given.changed(option)) log_warning("--{} has no effect with --early-stopping 0", option);
+}
+
+// SIGUSR2 still requests validations, and --valid-reset-stalled forgets those of an earlier call.
+void warn_without_frequency(const TrainOptions& o, const Given& given) {
+  if (o.valid_sets.empty() || o.valid_freq.count > 0) return;
+  for (const char* option : {"early-stopping", "early-stopping-on", "early-stopping-epsilon"})
+    if (given.turned_on(option)) log_warning("--{} has no effect with --valid-freq 0", option);
+}
+
+// They are about the translations; cross-entropy is that of all pairs.
+void warn_without_translations(const TrainOptions& o, const Given& given) {
+  if (o.valid_sets.empty() || std::ranges::any_of(o.valid_metrics, rises)) return;
+  for (const char* option : {"beam-size", "normalize", "valid-max-lines"})
+    if (given.changed(option))
+      log_warning("--{} has no effect: none of --valid-metrics translates (bleu, chrf and translation do)", option);
+}
+
+void warn_without_shuffling(const TrainOptions& o, const Given& given) {
+  if (o.no_shuffle && given.changed("maxi-batch"))
+    log_warning("--maxi-batch has no effect with --no-shuffle, which keeps the order of the text");
 }
 
 void warn_of_unused_tokenizer(const TrainOptions& o) {
@@ -66,12 +87,15 @@ void warn_of_checkpoints(const TrainOptions& o, const Given& given) {
 
 void warn_of_unused(const TrainOptions& o, const Given& given) {
   warn_without_validation(o, given);
+  warn_without_frequency(o, given);
   warn_without_stopping(o, given);
   warn_without_decay(o, given);
   warn_without_warmup(o);
   warn_of_existing_vocabularies(o, given);
   warn_without_links(o, given);
+  warn_without_translations(o, given);
   warn_of_unused_tokenizer(o);
+  warn_without_shuffling(o, given);
   warn_of_checkpoints(o, given);
 }
 

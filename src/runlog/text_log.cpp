@@ -77,17 +77,29 @@ void TextLog::take(const RunMoment& now, const RunEvent& event) {
   std::visit([&](const auto& e) { print(now, e); }, event);
 }
 
+namespace {
+
+// Without the sign that a value which is no number may have.
+std::string figure_of(double value) { return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value); }
+
+std::string remark_of(const RunValidation::Figure& f) {
+  if (f.better) return f.stalled > 0 ? "new best, by no more than --early-stopping-epsilon" : "new best";
+  const char* infinite = std::isfinite(f.value) ? "" : "not finite, ";
+  return f.any_best ? fmt::format("{}last best: {:.6g}", infinite, f.best) : "not finite";
+}
+
+}  // namespace
+
 std::vector<std::string> validation_lines(const RunMoment& now, const RunValidation& v) {
   std::vector<std::string> lines;
   for (const auto& f : v.figures) {
-    std::string remark = f.stalled > 0 ? "new best, by no more than --early-stopping-epsilon" : "new best";
-    if (!f.better) remark = f.any_best ? fmt::format("last best: {:.6g}", f.best) : "not finite";
+    std::string remark = remark_of(f);
     if (v.requested)
       remark = "requested, does not count";
     else if (f.stalled > 0)
       remark = fmt::format("stalled {} times ({})", f.stalled, remark);
-    lines.push_back(
-        fmt::format("[valid] Ep. {} : Up. {} : {} : {:.6g} : {}", now.epoch, now.updates, f.metric, f.value, remark));
+    lines.push_back(fmt::format("[valid] Ep. {} : Up. {} : {} : {} : {}", now.epoch, now.updates, f.metric,
+                                figure_of(f.value), remark));
   }
   return lines;
 }

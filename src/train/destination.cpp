@@ -77,7 +77,7 @@ bool is_at(const std::string& path, int file) {
 }  // namespace
 
 void require_writable_model(const std::string& model) {
-  require_writable("model", model);
+  require_replaceable("model", model);
   const std::string beside = folder_beside(model);
   require(access(beside.c_str(), W_OK) == 0,
           "--model {}: the folder {}, which the training state is written to, cannot be written to", model, beside);

@@ -150,7 +150,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
   const double epochs_read = std::max(1.0, run.epochs);
   run.updates = scale * double(batches.size()) / double(setup.optimizer.optimizer_delay) / epochs_read;
   run.target_tokens = scale * double(target_tokens(*sample, batches)) / epochs_read;
-  warn_of_schedule(setup, run.updates);
+  warn_of_schedule(setup, {.updates = run.updates, .target_tokens = run.target_tokens});
   run.memory = plan_memory(setup, backend, *sample, batches, ranks);
   require_memory(run.memory, backend, setup.data, ranks_here);
   measure_speed(run, setup, vocabularies, backend, sample);

@@ -19,11 +19,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+Vocabularies vocabularies_of(const std::string& model) {
+  try {
+    return ModelFile(model).vocabularies();
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(error.what(), fmt::format("remove {}: the run resumes from {} alone, and writes the model again", model,
+                                          state_path(model)));
+  }
+}
+
 // The state is written first, so after a crash it may exist without a model.
 void require_state(const TrainingSetup& setup, const Vocabularies& vocabularies, const Parameters& parameters) {
   const std::string& model = setup.training.model;
-  if (fs::exists(model))
-    require_its_vocabularies(model, ModelFile(model).vocabularies(), vocabularies, setup.data.vocabs);
+  if (fs::exists(model)) require_its_vocabularies(model, vocabularies_of(model), vocabularies, setup.data.vocabs);
   require_state_of(state_path(model), setup.model, parameters, setup.optimizer.exponential_smoothing > 0);
 }
 
@@ -32,6 +42,10 @@ void require_state(const TrainingSetup& setup, const Vocabularies& vocabularies,
 void require_files(const TrainingSetup& setup) {
   const TrainingOptions& o = setup.training;
   require_writable_model(o.model);
+  for (const auto& [what, path] : files_beside_model(o))
+    if (!is_replaceable(path))
+      throw Error(fmt::format("{}, {}, exists and is not a regular file, so it is not replaced", what, path),
+                  fmt::format("ls -ld {} shows what is there: remove it, or give another --model", path));
   for (const std::string& path : setup.data.vocabs)
     if (!fs::exists(path)) require_writable("vocabs", path);
   for (const std::string& path : files_of(training_texts(setup.data)))

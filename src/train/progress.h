@@ -40,6 +40,7 @@ struct Progress {
   std::map<std::string, double> best;      // by metric name: a later run may use other metrics
   KeptBest kept;
   std::map<std::string, std::string> measured;  // what these values measure: Validation::fingerprint
+  int64_t validated = 0;                        // the update of the last scheduled validation; 0: there was none
   Position position;                            // in the corpus
   int64_t stream_begin = 0;                     // the epoch that the first part of the text stream is
   double stream_weight = 0;  // of a text stream with --data-weighting: the mean weight of its first part; 0: unknown

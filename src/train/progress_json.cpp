@@ -141,6 +141,7 @@ std::string to_json(const StoredProgress& stored) {
   for (const auto& [metric, updates] : p.kept.updates)
     for (const auto& [update, value] : updates) out["kept_updates"][metric][std::to_string(update)] = value;
   if (!p.measured.empty()) out["measured"] = p.measured;
+  if (p.validated > 0) out["validated"] = p.validated;
   if (p.most_stalled > 0) out["most_stalled"] = p.most_stalled;
   if (p.stream_begin > 0) out["stream_begin"] = p.stream_begin;
   if (p.stream_weight > 0) out["stream_weight"] = p.stream_weight;
@@ -174,6 +175,7 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   p.kept.values = in.contains("kept") ? numbers.figures("kept") : p.best;
   if (in.contains("kept_updates")) p.kept.updates = numbers.kept_updates();
   if (in.contains("measured")) p.measured = numbers.texts("measured");
+  p.validated = numbers.count("validated", 0);
   p.position = {numbers.count("epoch"), numbers.count("batch")};
   p.stream_begin = numbers.count("stream_begin", 0);
   p.stream_weight = numbers.number("stream_weight", 0, 0, largest);

@@ -79,13 +79,15 @@ int shards_of_run(const TrainingSetup& setup, int ranks) {
 
 namespace {
 
-// The last update, by --after; infinity if updates and epochs do not limit the run.
-double last_update(const TrainingSetup& setup, double updates_an_epoch) {
+// The last update, by --after; infinity if updates, epochs and target tokens do not limit the run.
+double last_update(const TrainingSetup& setup, const EpochSize& epoch) {
   double last = std::numeric_limits<double>::infinity();
   for (const Frequency end : setup.training.after) {
     if (end.count <= 0) continue;
     if (end.unit == Frequency::updates) last = std::min(last, double(end.count));
-    if (end.unit == Frequency::epochs) last = std::min(last, double(end.count) * updates_an_epoch);
+    if (end.unit == Frequency::epochs) last = std::min(last, double(end.count) * epoch.updates);
+    if (end.unit == Frequency::target_tokens && epoch.target_tokens > 0)
+      last = std::min(last, std::ceil(double(end.count) / epoch.target_tokens * epoch.updates));
   }
   return last;
 }
@@ -126,8 +128,8 @@ void warn_of_long_warmup(const TrainingSetup& setup, double last) {
 
 }  // namespace
 
-void warn_of_schedule(const TrainingSetup& setup, double updates_an_epoch) {
-  const double last = last_update(setup, updates_an_epoch);
+void warn_of_schedule(const TrainingSetup& setup, const EpochSize& epoch) {
+  const double last = last_update(setup, epoch);
   warn_of_long_warmup(setup, last);
   warn_of_early_decay(setup.optimizer, last);
 }
@@ -137,7 +139,8 @@ MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const 
   require_own_gpus(ranks, backend);
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus, ranks);
   const BatchPlan batches = plan_batches(corpus, setup.data, setup.training.seed, 0);
-  warn_of_schedule(setup, double(batches.size()) / double(setup.optimizer.optimizer_delay));
+  warn_of_schedule(setup, {.updates = double(batches.size()) / double(setup.optimizer.optimizer_delay),
+                           .target_tokens = double(target_tokens(corpus, batches))});
   MemoryPlan plan = plan_memory(setup, backend, corpus, batches, ranks.size());
   plan.rows = least_of(ranks, plan.rows);
   log_info(

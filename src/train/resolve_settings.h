@@ -18,9 +18,14 @@ int shards_of_run(const TrainingSetup& setup, int ranks);
 /// --half-activations does not fit the precision.
 TrainingSetup with_precision(TrainingSetup setup, const Backend& backend);
 
+/// What an epoch has, at least about.
+struct EpochSize {
+  double updates, target_tokens;
+};
+
 /// Warns if --after ends the run before --lr-warmup does, or long after --lr-schedule has taken the rate to 0, as far
 /// as the number of updates is known beforehand.
-void warn_of_schedule(const TrainingSetup& setup, double updates_an_epoch);
+void warn_of_schedule(const TrainingSetup& setup, const EpochSize& epoch);
 
 /// Completes a setup that was prepared (train/prepare.h) with what depends on text and memory: with --mini-batch-fit,
 /// the batch size. All ranks call it together, since the GPU with the least free memory decides. Error if there is too

@@ -117,7 +117,8 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
   if (const int64_t rank = setup_.optimizer.lora_rank; rank > 0)
     log_info("LoRA: updates of rank {} are trained, which have {} parameters", rank,
              grouped(model_->parameters().update_count()));
-  if (never_ends(setup_)) log_warning("this run has no end: give --after, or --valid-sets with --early-stopping");
+  if (never_ends(setup_))
+    log_warning("this run has no end: give --after, or --valid-sets with --early-stopping and --valid-freq above 0");
   begin_or_resume();
   require_same_run();
   if (!setup_.training.no_nccl) link_gpus(ranks_, backend_);
@@ -188,7 +189,7 @@ bool Trainer::train(const Stopping& stopping, std::optional<BatchStream>& batche
     } else {
       log_.tick(progress_.moment(), report_of(updater_.window(), updater_.rate(), stopping, progress_));
     }
-    const bool validates = decide(validation.due(progress_) && validated_ != progress_.updates),
+    const bool validates = decide(validation.due(progress_) && progress_.validated != progress_.updates),
                saves = decide(saving.due(progress_));
     if (validates || saves) updater_.finish();
     const Clock pause;

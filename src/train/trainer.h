@@ -95,9 +95,8 @@ class Trainer {
   bool numbered_due_ = false;  // of --keep-last, in that save
   bool diverging_ = false;     // divergence was reported
   bool text_ended_ = false;    // it is a stream, of which nothing is left
-  // Updates of the last save and the last scheduled validation of this process:
-  int64_t saved_ = -1, validated_ = -1;
-  Position saved_position_;  // at the last save: parts of a stream of which no pair can be used change it alone
+  int64_t saved_ = -1;         // updates at the last save of this process
+  Position saved_position_;    // at the last save: parts of a stream of which no pair can be used change it alone
 };
 
 }  // namespace dragoman

@@ -70,11 +70,6 @@ void Trainer::begin_or_resume() {
   kept_.resume();
   if (stops_early())
     log_info("Early stopping has ended this run: a higher --early-stopping or --valid-reset-stalled resumes it");
-  const auto [count, unit] = setup_.training.valid_freq;  // a validation that was due came before the save
-  const Position at = progress_.position;
-  if (count > 0 && ((unit == Frequency::updates && progress_.updates % count == 0) ||
-                    (unit == Frequency::epochs && at.batch == 0 && at.epoch % count == 0)))
-    validated_ = progress_.updates;
 }
 
 // What this call does not restore, it does not restore in a rollback either, until it has saved a state of its own.
@@ -123,7 +118,6 @@ void Trainer::roll_back() {
   progress_.rollbacks = 1;
   progress_.reduced_rate = setup_.optimizer.learn_rate;
   save_due_ = numbered_due_ = false;
-  validated_ = -1;
   forget_incomparable();
   kept_.roll_back(before.kept);
   try_save([&] { save_state(); });

@@ -52,13 +52,12 @@ void Trainer::validate() {
   if (!validation_.exists()) return;
   RunValidation validation = measure();
   for (const auto& figure : validation.figures) {
-    if (figure.better) {
-      progress_.best[figure.metric] = figure.value;
-      progress_.measured[figure.metric] = validation_.fingerprint(metric_of(figure));
-    }
+    if (figure.better) progress_.best[figure.metric] = figure.value;
     progress_.stalled[figure.metric] = figure.stalled;
   }
-  validated_ = progress_.updates;
+  for (const ValidMetric metric : setup_.training.valid_metrics)
+    progress_.measured[std::string(name_of(metric))] = validation_.fingerprint(metric);
+  progress_.validated = progress_.updates;
   validation.stalled = stalled().validations;
   progress_.most_stalled = std::max(progress_.most_stalled, validation.stalled);
   log_.announce(progress_.moment(), validation);
@@ -80,7 +79,7 @@ void Trainer::validate_on_request() {
 // The last model of a run is measured too. Only what the best models are enters the state, as the next call may
 // continue the run.
 void Trainer::validate_at_end() {
-  if (setup_.training.valid_freq.count <= 0 || validated_ == progress_.updates) return;
+  if (setup_.training.valid_freq.count <= 0 || progress_.validated == progress_.updates) return;
   Progress before = progress_;
   validate();
   const bool keeps = setup_.training.keep_best > 0 && progress_.kept != before.kept;
@@ -112,7 +111,7 @@ void Trainer::forget_other_metrics() {
 }
 
 // Figures of another metric, of another validation text or of another search cannot be compared with those of this
-// call.
+// call. Where the last validation had such figures, that of this call is still to be made.
 void Trainer::forget_incomparable() {
   if (!validation_.exists()) return;
   forget_other_metrics();
@@ -131,6 +130,11 @@ void Trainer::forget_incomparable() {
     kept_.forget(name);
     progress_.measured.erase(name);
   }
+  const auto measured_as_now = [&](ValidMetric metric) {
+    const auto measured = progress_.measured.find(std::string(name_of(metric)));
+    return measured != progress_.measured.end() && measured->second == validation_.fingerprint(metric);
+  };
+  if (!std::ranges::all_of(setup_.training.valid_metrics, measured_as_now)) progress_.validated = 0;
 }
 
 }  // namespace dragoman

@@ -108,6 +108,19 @@ std::string model_with(const Side& side, const TrainingSetup& setup) {
   return setup.training.pretrained_model;
 }
 
+bool is_learned(const Side& side, const TrainingSetup& setup) {
+  return !std::filesystem::exists(side.path) && model_with(side, setup).empty();
+}
+
+// Reads the text, which takes a small part of the time that learning takes, so that text whose sides do not pair fails
+// before it.
+void require_paired(const TrainingSetup& setup) {
+  const auto texts = training_texts(setup.data);
+  if (std::ranges::any_of(files_of(texts), is_pipe)) return;
+  ParallelReader reader(texts);
+  for (std::array<std::string, 2> pair; reader.next(pair);) continue;
+}
+
 void make(const Side& side, const TrainingSetup& setup) {
   const std::string model = model_with(side, setup);
   if (model.empty()) {
@@ -163,12 +176,20 @@ std::vector<MissingVocabulary> missing_vocabularies(const TrainingSetup& setup) 
 
 MadeVocabularies::~MadeVocabularies() {
   std::error_code ignored;
-  for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
+  for (const std::string& path : paths_) {
+    if (!std::filesystem::remove(path, ignored)) continue;
+    try {
+      log_warning("{} is removed again: the run ends before its first update, and the next one makes it anew", path);
+    } catch (...) {  // the error that ends the run is what counts
+    }
+  }
 }
 
 Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* made) {
+  const std::vector<Side> sides = sides_of(setup);
+  if (std::ranges::any_of(sides, [&](const Side& side) { return is_learned(side, setup); })) require_paired(setup);
   std::vector<Vocabulary> opened;
-  for (const Side& side : sides_of(setup)) opened.push_back(open_or_make(side, setup, made));
+  for (const Side& side : sides) opened.push_back(open_or_make(side, setup, made));
   return {opened.front(), opened.back()};
 }
 

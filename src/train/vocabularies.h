@@ -7,8 +7,9 @@ namespace dragoman {
 
 class Communicator;
 
-/// The vocabulary files that a run has created. The destructor removes them unless they are kept, so that a run that
-/// fails before its first update leaves none behind, which the next run would take for the user's files.
+/// The vocabulary files that a run has created. The destructor removes them unless they are kept, and says so in the
+/// log, so that a run that fails before its first update leaves none behind, which the next run would take for the
+/// user's files.
 class MadeVocabularies {
  public:
   MadeVocabularies() = default;
@@ -30,7 +31,8 @@ struct MissingVocabulary {
 std::vector<MissingVocabulary> missing_vocabularies(const TrainingSetup& setup);
 
 /// Opens the vocabularies of --vocabs. Missing files are created first, from the vocabularies of the model that the run
-/// resumes or of --pretrained-model, with --protected-symbols added, else from the training text.
+/// resumes or of --pretrained-model, with --protected-symbols added, else from the training text. Error, before
+/// anything is learned, if that text does not pair line by line.
 Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* made = nullptr);
 
 /// The same on all ranks: rank 0 creates missing files, then the others open them.

@@ -75,6 +75,16 @@ class SeveralCorpora(WithText):
         self.assertIn("▁t he ", pieces)
         self.assertIn("▁das ", pieces)
 
+    def test_that_fail_before_the_first_update_leave_no_vocabulary(self):
+        run = "train -t s t -v lost lost -m lost.safetensors --dim-vocabs 290 --after 1u --valid-sets"
+        said = self.fails(f"{run} s t1")
+        self.assertLess(said.index("learning the vocabulary"), said.index(
+            "lost is removed again: the run ends before its first update, and the next one makes it anew"))
+        self.assertFalse((self.folder / "lost").exists())
+        said = self.fails(f"{run} s t".replace("-t s t", "-t s t1"))
+        self.assertNotIn("learning the vocabulary", said)
+        self.assertNotIn("removed", said)
+
     def test_make_vocabularies_of_a_sample_of_their_lines(self):
         few = "--sentencepiece-max-lines 150"
         made = {}

@@ -23,6 +23,7 @@ PROVOKED = {
     "…: there is no folder …": "translate -m m -i s -o nowhere/out",
     "--… …: there is no folder …": "align -m m -t s t -o nowhere/links",
     "--… … exists and is not a regular file, so it is not replaced": "average m -o /dev/null",
+    "… of --model, …, exists and is not a regular file, so it is not replaced": f"{TRAIN} -m taken",
     "--… … is …, expected a new file or … to replace": "vocab train -i s -m m --size 280",
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
     "…: line … is longer than … MiB": "vocab encode -m v -i long",
@@ -94,6 +95,7 @@ class FileErrors(ErrorsCase):
                  f"{TRAIN} -m words".replace("-v v v", "-v few few"))
         (cls.folder / "locked").chmod(0)
         (cls.folder / "folder").mkdir()
+        (cls.folder / "taken.state").mkdir()
         (cls.folder / "long").write_bytes(b"m" * (17 << 20))
         (cls.folder / "zeros").write_text("0\n" * (cls.folder / "s").read_text(encoding="utf-8").count("\n"), encoding="utf-8")
         blank = "\n" * ((cls.folder / "s").read_text(encoding="utf-8").count("\n") - 1)

@@ -70,6 +70,10 @@ class Plateau(InFolder):
         self.train("ended", f"{options} --valid-reset-stalled")
         self.assertEqual([e["update"] for e in self.events("ended", "end")], [15, 15, 25])
 
+    def test_that_is_never_measured_ends_no_run(self):
+        page = self.succeed(*RUN, *"-m new.safetensors --early-stopping 3 --valid-freq 0 --dry-run".split())
+        self.assertIn("never: give --after, or --valid-sets with --early-stopping and --valid-freq above 0", page)
+
     def test_has_options_that_need_each_other(self):
         for said, options in (
                 ("--lr-decay-strategy has no effect without --lr-decay", "--lr-decay-strategy epoch"),
@@ -80,7 +84,10 @@ class Plateau(InFolder):
                 ("--early-stopping-epsilon has no effect with --early-stopping 0",
                  "--early-stopping 0 --early-stopping-epsilon 1"),
                 ("--early-stopping-on has no effect with --early-stopping 0",
-                 "--early-stopping 0 --early-stopping-on all")):
+                 "--early-stopping 0 --early-stopping-on all"),
+                ("--early-stopping has no effect with --valid-freq 0", "--valid-freq 0 --early-stopping 3"),
+                ("--beam-size has no effect: none of --valid-metrics translates", "--beam-size 3"),
+                ("--maxi-batch has no effect with --no-shuffle", "--no-shuffle --maxi-batch 5")):
             self.assertIn(said, self.train("unused", f"{options} --no-reload --after 1u"))
         self.assertNotIn("no effect", self.train("used", f"{DECAY} --early-stopping-on all --after 1u"))
         self.assertNotIn("no effect", self.train("used", "--lr-decay-freq 50000 --guided-alignment-weight 0.1 "

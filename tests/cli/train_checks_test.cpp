@@ -55,6 +55,44 @@ TEST(TrainFlags, CheckTheStartOfWarmUp) {
               HasSubstr("--lr-warmup-start-rate has no effect with --lr-warmup 0"));
 }
 
+TEST(TrainFlags, OfEarlyStoppingHaveNoEffectWithoutScheduledValidations) {
+  const Strings validation = {"--valid-sets", "s", "t", "--valid-metrics", "bleu", "--valid-tokenize", "zh"};
+  Strings stopping = {"--early-stopping", "3", "--early-stopping-on", "any", "--early-stopping-epsilon", "1"};
+  stopping.insert(stopping.end(), validation.begin(), validation.end());
+  EXPECT_EQ(warnings_of(stopping), "");
+  Strings never = stopping;
+  never.insert(never.end(), {"--valid-freq", "0"});
+  EXPECT_EQ(warnings_of(never),
+            "--early-stopping has no effect with --valid-freq 0\n"
+            "--early-stopping-on has no effect with --valid-freq 0\n"
+            "--early-stopping-epsilon has no effect with --valid-freq 0\n")
+      << "SIGUSR2 has the others";
+  EXPECT_EQ(warnings_of({"--valid-sets", "s", "t", "--valid-freq", "0", "--early-stopping", "0"}), "");
+}
+
+TEST(TrainFlags, OfTheSearchHaveNoEffectWithoutAMetricThatTranslates) {
+  const auto said = [](const Strings& metrics, const Strings& more) {
+    Strings words = {"--valid-sets", "s", "t", "--valid-metrics"};
+    words.insert(words.end(), metrics.begin(), metrics.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return warnings_of(words);
+  };
+  const Strings search = {"--beam-size", "3", "--normalize", "0", "--valid-max-lines", "10"};
+  const std::string why = " has no effect: none of --valid-metrics translates (bleu, chrf and translation do)\n";
+  EXPECT_EQ(said({"cross-entropy", "perplexity"}, search),
+            "--beam-size" + why + "--normalize" + why + "--valid-max-lines" + why);
+  EXPECT_EQ(said({"cross-entropy", "chrf"}, search), "");
+  EXPECT_EQ(said({"cross-entropy"}, {}), "");
+  EXPECT_EQ(said({"cross-entropy"}, {"--beam-size", "4"}), "") << "the default, as a full configuration has it";
+}
+
+TEST(TrainFlags, OfWindowsHaveNoEffectWithoutShuffling) {
+  EXPECT_EQ(warnings_of({"--no-shuffle", "--maxi-batch", "5"}),
+            "--maxi-batch has no effect with --no-shuffle, which keeps the order of the text\n");
+  EXPECT_EQ(warnings_of({"--no-shuffle"}), "");
+  EXPECT_EQ(warnings_of({"--maxi-batch", "5"}), "");
+}
+
 TEST(TrainFlags, OfNewVocabulariesHaveNoEffectOnExistingOnes) {
   const TemporaryFolder folder;
   const Strings options = {"--vocab-type",

@@ -129,6 +129,21 @@ class Script(InFolder):
         os.kill(script, signal.SIGKILL)
         self.fail("the script outlived its run")
 
+    def test_of_a_finished_run_is_made_once_it_is_asked_for(self):
+        def said(run, *more):
+            done = self.call(*run, "-m", "finished.safetensors", *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stderr
+
+        sets = RUN.index("--valid-sets")
+        self.assertNotIn("[valid]", said([*RUN[:sets], *RUN[sets + 3:]]))
+        self.assertRegex(said(RUN, "--keep-best"), "Up. 40 : cross-entropy : .* : new best")
+        self.assertTrue((self.folder / "finished.best-cross-entropy.safetensors").exists())
+        longer = [word.replace("40u", "60u") for word in RUN]
+        self.assertIn("Up. 60 : cross-entropy : ", said(longer))
+        self.assertNotIn("[valid]", said(longer))
+        self.assertRegex(said(longer, "--valid-metrics", "cross-entropy", "chrf"), "Up. 60 : chrf : .* : new best")
+
     def test_knows_marians_names_of_metrics(self):
         log, metrics = self.train("marian", "--valid-metrics", "ce-mean-words", "bleu-detok", "cross-entropy",
                                   "perplexity", "bleu", "perplexity")

@@ -8,6 +8,7 @@
 #include "runlog/run_log.h"
 #include "runlog/tensorboard.h"
 #include "runlog/valid_log.h"
+#include "tests/error_of.h"
 #include "tests/failing_calls.h"
 #include "tests/temporary_folder.h"
 
@@ -103,6 +104,22 @@ TEST(Unwritten, NamesEveryOutputAndItsFirstFailure) {
   unwritten.forget("--log-json");
   unwritten.forget("--tensorboard");
   EXPECT_NO_THROW(unwritten.require_none());
+}
+
+TEST(Unwritten, AdvisesToFreeSpaceOnlyIfSpaceIsLacking) {
+  const auto hint = [](const std::string& failure) {
+    Unwritten unwritten;
+    unwritten.add("--keep-best (bleu)", failure);
+    return thrown_by([&] { unwritten.require_none(); }).hint();
+  };
+  for (const char* full : {"m: writing failed: No space left on device", "m: writing failed: Disk quota exceeded",
+                           "it needs 3 MiB, and the next save 9 MiB, but the disk of . has 2 MiB free"})
+    EXPECT_THAT(hint(full), testing::HasSubstr("free some space (df -h) before the next run")) << full;
+  for (const char* other :
+       {"m exists and is not a regular file, so it is not replaced", "m: writing failed: Is a directory"})
+    EXPECT_THAT(hint(other), testing::AllOf(testing::HasSubstr("are saved; mend what the message names before"),
+                                            testing::Not(testing::HasSubstr("space"))))
+        << other;
 }
 
 TEST(MessageFile, BeginsALineOfItsOwnAfterHalfALine) {

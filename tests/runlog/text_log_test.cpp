@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "tests/train/log_lines.h"
 
 namespace dragoman {
@@ -49,6 +51,21 @@ TEST(TextLog, HasALineForEachMetricAndSaysHowOftenItStalled) {
                           "[valid] Ep. 1 : Up. 1000 : cross-entropy : 3 : stalled 1 times (new best, by no more "
                           "than --early-stopping-epsilon)",
                           "[valid] Ep. 1 : Up. 1000 : perplexity : 9 : not finite"));
+}
+
+TEST(TextLog, SaysWhichValuesAreNotFinite) {
+  LogLines log;
+  const double nan = std::nan("");
+  RunValidation validation{
+      .figures = {{.metric = "cross-entropy", .value = -nan, .any_best = true, .best = 5.25, .stalled = 1},
+                  {.metric = "perplexity", .value = nan, .stalled = 1},
+                  {.metric = "bleu", .value = INFINITY, .any_best = true, .best = 3}}};
+  TextLog(false).take(at_update_1000, validation);
+  EXPECT_THAT(
+      log.lines(),
+      ElementsAre("[valid] Ep. 1 : Up. 1000 : cross-entropy : nan : stalled 1 times (not finite, last best: 5.25)",
+                  "[valid] Ep. 1 : Up. 1000 : perplexity : nan : stalled 1 times (not finite)",
+                  "[valid] Ep. 1 : Up. 1000 : bleu : inf : not finite, last best: 3"));
 }
 
 TEST(TextLog, SaysWhyASaveFailedAndThatNothingIsLost) {

@@ -375,6 +375,10 @@ TEST(NeverEnding, RunsAreWarnedOf) {
   run.setup.training.after.clear();
   begin();
   EXPECT_THAT(run.log.text(), HasSubstr("this run has no end"));
+  run.log.clear();
+  run.setup.training.early_stopping = 3;
+  begin();
+  EXPECT_THAT(run.log.text(), HasSubstr("--valid-sets with --early-stopping and --valid-freq above 0"));
   for (bool validates : {false, true}) {
     run.log.clear();
     run.setup.training.after = {{validates ? 0 : 3, Frequency::updates}};

@@ -38,7 +38,9 @@ struct Prepared : testing::Test {
 
 TEST_F(Prepared, ReadsTheTextIfNothingElseIsWrong) {
   EXPECT_THAT(complaint([](auto&) {}), HasSubstr("train.de has 1\n"));
-  EXPECT_THAT(complaint_before_learning([](auto&) {}), HasSubstr("the text is too small"));
+  EXPECT_THAT(complaint_before_learning([](auto&) {}), HasSubstr("train.de has 1\n"));
+  EXPECT_THAT(complaint_before_learning([](auto& s) { s.data.train_sets = s.training.valid_sets; }),
+              HasSubstr("the text is too small"));
 }
 
 TEST_F(Prepared, LooksForFilesBeforeAVocabularyIsLearned) {
@@ -56,6 +58,23 @@ TEST_F(Prepared, LooksForFilesBeforeAVocabularyIsLearned) {
               HasSubstr("--valid-script-path ./nothere.sh: there is no such program"));
   EXPECT_THAT(missing([](auto& s) { s.training.valid_translation_output = "no/out"; }),
               HasSubstr("--valid-translation-output no/out: there is no folder no"));
+}
+
+TEST_F(Prepared, LooksForFilesThatCannotBeReplacedBeforeAVocabularyIsLearned) {
+  const auto refused = [&](const std::string& file, auto change) {
+    std::filesystem::create_directory(run.files / file);
+    EXPECT_THAT(complaint_before_learning([&](TrainingSetup& s) {
+                  s.training.model = run.files / "other.safetensors";
+                  s.training.no_reload = true;
+                  change(s);
+                }),
+                HasSubstr(file + ", exists and is not a regular file, so it is not replaced"));
+    std::filesystem::remove(run.files / file);
+  };
+  refused("other.state.safetensors", [](auto&) {});
+  refused("other.best-cross-entropy.safetensors", [](auto& s) { s.training.keep_best = 1; });
+  EXPECT_THAT(complaint_before_learning([](auto& s) { s.training.model = "/dev/null"; }),
+              HasSubstr("--model /dev/null exists and is not a regular file, so it is not replaced"));
 }
 
 TEST_F(Prepared, ComparesTheStateBeforeTheTextIsRead) {
@@ -102,8 +121,9 @@ TEST(LongWarmup, IsWarnedOfWhereTheUpdatesAreKnown) {
   EXPECT_THAT(said({{59, Frequency::updates}}),
               HasSubstr("the run ends after about 59 updates, and the learning rate rises in 30 of them, more than "
                         "half; lower --lr-warmup, to about 2"));
+  EXPECT_THAT(said({{900, Frequency::target_tokens}}), HasSubstr("within the 30 of --lr-warmup"));
   for (const Frequency enough : {Frequency{60, Frequency::updates}, Frequency{4, Frequency::epochs},
-                                 Frequency{9, Frequency::target_tokens}, Frequency{0, Frequency::updates}})
+                                 Frequency{9'000, Frequency::target_tokens}, Frequency{0, Frequency::updates}})
     EXPECT_THAT(said({enough}), Not(HasSubstr("--lr-warmup"))) << enough.count;
 }
 
@@ -123,6 +143,8 @@ TEST(ARateOfZero, IsWarnedOf) {
                           "but the run ends after about 60 updates; give the same number to both"));
     EXPECT_THAT(said(schedule, {}), HasSubstr("end the run there: --after 30u"));
     EXPECT_THAT(said(schedule, {{1, Frequency::epochs}}), Not(HasSubstr("learning rate is 0")));
+    EXPECT_THAT(said(schedule, {{1500, Frequency::target_tokens}}), Not(HasSubstr("learning rate is 0")));
+    EXPECT_THAT(said(schedule, {{6000, Frequency::target_tokens}}), HasSubstr("but the run ends after about 1"));
     EXPECT_THAT(said(schedule, {{31, Frequency::updates}}), Not(HasSubstr("learning rate is 0"))) << "hardly longer";
   }
   EXPECT_THAT(said(Schedule::constant, {{60, Frequency::updates}}), Not(HasSubstr("learning rate is 0")));

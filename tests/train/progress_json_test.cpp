@@ -36,8 +36,10 @@ TEST(ProgressJson, ComesBackAsItWas) {
 }
 
 TEST(ProgressJson, KeepsWhatItsBestValuesMeasure) {
-  const Progress p{.measured = {{"bleu", "0123456789abcdef"}}};
-  EXPECT_EQ(progress_from(to_json(StoredProgress{p, 0, {}}), "m.state").progress.measured, p.measured);
+  const Progress p{.measured = {{"bleu", "0123456789abcdef"}}, .validated = 40};
+  const Progress back = progress_from(to_json(StoredProgress{p, 0, {}}), "m.state").progress;
+  EXPECT_EQ(back.measured, p.measured);
+  EXPECT_EQ(back.validated, 40);
   json damaged = sound();
   damaged["measured"] = {{"bleu", 3}};
   EXPECT_THAT(complaint(damaged.dump()), HasSubstr("'measured.bleu' is 3 in its progress, expected a text"));

@@ -245,6 +245,20 @@ TEST(Resume, RefusesAStateThatWasCutShort) {
   EXPECT_THAT(message_of([&] { run.train_until(2); }), HasSubstr("model.state.safetensors"));
 }
 
+TEST(Resume, SaysHowToReplaceAModelThatWasCutShort) {
+  ToyRun run;
+  run.setup.optimizer.exponential_smoothing = 0.01;
+  run.train_until(2);
+  const std::string model = run.setup.training.model, whole = run.model_bytes();
+  fs::resize_file(model, fs::file_size(model) / 2);
+  EXPECT_THAT(message_of([&] { run.train_until(2); }),
+              HasSubstr(fmt::format("hint: remove {}: the run resumes from {} alone, and writes the model again", model,
+                                    state_path(model))));
+  fs::remove(model);
+  run.train_until(2);
+  EXPECT_TRUE(run.model_bytes() == whole);
+}
+
 TEST(Resume, TakesUpAnAverageThatTheRunBeforeHadNot) {
   ToyRun run;
   run.train_until(2);

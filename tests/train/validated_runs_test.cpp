@@ -37,10 +37,42 @@ TEST(LastValidation, MeasuresTheModelThatTheRunEndsWith) {
 }
 
 TEST(LastValidation, IsNotMadeTwice) {
-  ToyRun run;
-  run.setup.training.valid_freq = {3, Frequency::updates};
-  run.train_until(6);
-  EXPECT_EQ(validations_at(run, 6), 1) << run.log.text();
+  for (const Frequency due : {Frequency{3, Frequency::updates}, Frequency{1, Frequency::target_tokens}}) {
+    ToyRun run;
+    run.setup.training.valid_freq = due;
+    run.train_until(6);
+    EXPECT_EQ(validations_at(run, 6), 1) << run.log.text();
+    run.train_until(6);
+    EXPECT_EQ(validations_at(run, 6), 1) << "nor by a call that has nothing to train";
+  }
+}
+
+// At an update at which a validation is due, which the call that made it did not make, or not of this.
+TEST(LastValidation, OfWhatAFinishedRunHasNotMeasuredIsMade) {
+  const Frequency due{3, Frequency::updates};
+  for (const std::string lacking : {"frequency", "text", "metric"}) {
+    ToyRun straight, run;
+    for (ToyRun* each : {&straight, &run})
+      each->setup.training.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::perplexity};
+    const TrainingOptions wanted = run.setup.training;
+    TrainingOptions& o = run.setup.training;
+    if (lacking != "frequency") o.valid_freq = due;
+    if (lacking == "text")
+      o.valid_sets = {run.files.make("valid.one.en", "one\n"), run.files.make("valid.one.de", "zwei\n")};
+    if (lacking == "metric") o.valid_metrics.pop_back();
+    run.train_until(6);
+    run.log.clear();
+    o = wanted;
+    o.valid_freq = due;
+    o.keep_best = 1;
+    run.train_until(6);
+    EXPECT_EQ(validations_at(run, 6), 2) << lacking << ": " << run.log.text();
+    EXPECT_TRUE(read_file(best_path(o.model, "perplexity")) == run.model_bytes()) << lacking;
+    EXPECT_THAT(run.log.text(), Not(HasSubstr("best-perplexity.safetensors is not there"))) << lacking;
+    straight.train_until(9);
+    run.train_until(9);
+    EXPECT_TRUE(run.model_bytes() == straight.model_bytes()) << lacking;
+  }
 }
 
 TEST(LastValidation, IsNotMadeWhereNoneIsWanted) {
