@@ -9,12 +9,11 @@
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
-#include <boost/iostreams/filtering_streambuf.hpp>
+#include <exception>
 #include <ios>
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "base/grouped.h"
@@ -37,16 +36,6 @@ constexpr uint64_t largest_window = 1 << 27;  // of zstd, whose library takes no
 }
 
 // Our descriptors as Boost devices, so that their exceptions propagate.
-struct Source {
-  using char_type = char;
-  using category = io::source_tag;
-  FileDescriptor* file;
-  std::streamsize read(char* data, std::streamsize bytes) {
-    const auto got = std::streamsize(file->read(data, size_t(bytes)));
-    return got == 0 ? -1 : got;  // -1 is Boost's end of file
-  }
-};
-
 struct Sink {
   using char_type = char;
   using category = io::sink_tag;
@@ -58,51 +47,42 @@ struct Sink {
 };
 
 // Boost's gzip filter refuses the zeros that may pad a file, and does not check the length of the data.
-class GzipDecoder : public std::streambuf {
+class GzipDecompressor : public Decompressor {
  public:
-  explicit GzipDecoder(FileDescriptor& file) : file_(file), in_(buffer_bytes), out_(buffer_bytes) {
+  explicit GzipDecompressor(FileDescriptor& file) : Decompressor(file) {
     constexpr int gzip_header = 16;
     check(inflateInit2(&stream_, MAX_WBITS + gzip_header));
   }
-  ~GzipDecoder() override { inflateEnd(&stream_); }
-  GzipDecoder(const GzipDecoder&) = delete;
+  ~GzipDecompressor() override { inflateEnd(&stream_); }
 
  protected:
-  int_type underflow() override {
-    stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
-    stream_.avail_out = uInt(out_.size());
-    while (got() == 0 && (status_ != Z_STREAM_END || begin_member())) {
-      fill();
+  size_t decode(char* data, size_t bytes) override {
+    stream_.next_out = reinterpret_cast<Bytef*>(data);
+    stream_.avail_out = uInt(bytes);
+    while (stream_.avail_out == bytes && (status_ != Z_STREAM_END || begin_member())) {
+      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input_.data()));  // zlib only reads them
+      stream_.avail_in = uInt(input_.size());
       status_ = inflate(&stream_, Z_NO_FLUSH);
-      if (got() == 0) check(status_);  // else the next call does: an error recurs
+      input_.remove_prefix(input_.size() - stream_.avail_in);
+      if (status_ == Z_BUF_ERROR && !at_end_) break;   // it needs more input
+      if (stream_.avail_out == bytes) check(status_);  // else the next call does: an error recurs
     }
-    setg(out_.data(), out_.data(), out_.data() + got());
-    return got() == 0 ? traits_type::eof() : traits_type::to_int_type(out_[0]);
+    return bytes - stream_.avail_out;
   }
 
  private:
-  size_t got() const { return out_.size() - stream_.avail_out; }
-
-  // False at the end of the file.
-  bool fill() {
-    if (stream_.avail_in > 0 || at_end_) return stream_.avail_in > 0;
-    stream_.next_in = reinterpret_cast<Bytef*>(in_.data());
-    stream_.avail_in = uInt(file_.read(in_.data(), in_.size()));
-    at_end_ = stream_.avail_in == 0;
-    return !at_end_;
-  }
-
   // After the end of a compressed file: begins another one that follows, or makes sure that nothing but zeros does.
   bool begin_member() {
-    constexpr Bytef first_byte = 0x1f;
-    if (fill() && *stream_.next_in == first_byte) {
+    constexpr char first_byte = 0x1f;
+    if (!padded_ && input_.starts_with(first_byte)) {
       check(status_ = inflateReset(&stream_));
       return true;
     }
-    for (; fill(); stream_.avail_in = 0)
-      if (std::any_of(stream_.next_in, stream_.next_in + stream_.avail_in, [](Bytef byte) { return byte != 0; }))
-        throw Error(file_.name() + ": bytes that are no gzip data follow its end",
-                    fmt::format("gzip -dc {} | gzip >whole.gz leaves them out", file_.name()));
+    if (input_.find_first_not_of('\0') != input_.npos)
+      throw Error(file_.name() + ": bytes that are no gzip data follow its end",
+                  fmt::format("gzip -dc {} | gzip >whole.gz leaves them out", file_.name()));
+    padded_ = padded_ || !input_.empty();
+    input_ = {};
     return false;
   }
 
@@ -112,43 +92,35 @@ class GzipDecoder : public std::streambuf {
     throw std::ios_base::failure("damaged or truncated gzip data");
   }
 
-  FileDescriptor& file_;
-  std::vector<char> in_, out_;
   z_stream stream_{};
   int status_ = Z_OK;
-  bool at_end_ = false;
+  bool padded_ = false;
 };
 
 // Boost's xz filter does not say why it fails.
-class XzDecoder : public std::streambuf {
+class XzDecompressor : public Decompressor {
  public:
-  explicit XzDecoder(FileDescriptor& file) : file_(file), in_(buffer_bytes), out_(buffer_bytes) {
+  explicit XzDecompressor(FileDescriptor& file) : Decompressor(file) {
     check(lzma_stream_decoder(&stream_, most_memory, LZMA_CONCATENATED));
   }
-  ~XzDecoder() override { lzma_end(&stream_); }
-  XzDecoder(const XzDecoder&) = delete;
+  ~XzDecompressor() override { lzma_end(&stream_); }
 
  protected:
-  int_type underflow() override {
-    stream_.next_out = reinterpret_cast<uint8_t*>(out_.data());
-    stream_.avail_out = out_.size();
-    while (status_ == LZMA_OK && stream_.avail_out == out_.size()) step();
-    const size_t got = out_.size() - stream_.avail_out;
+  size_t decode(char* data, size_t bytes) override {
+    stream_.next_in = reinterpret_cast<const uint8_t*>(input_.data());
+    stream_.avail_in = input_.size();
+    stream_.next_out = reinterpret_cast<uint8_t*>(data);
+    stream_.avail_out = bytes;
+    do {
+      if (status_ == LZMA_OK) status_ = lzma_code(&stream_, at_end_ ? LZMA_FINISH : LZMA_RUN);
+    } while (status_ == LZMA_OK && stream_.avail_out > 0 && (stream_.avail_in > 0 || at_end_));
+    input_.remove_prefix(input_.size() - stream_.avail_in);
+    const size_t got = bytes - stream_.avail_out;
     if (got == 0) check(status_);
-    setg(out_.data(), out_.data(), out_.data() + got);
-    return got == 0 ? traits_type::eof() : traits_type::to_int_type(out_[0]);
+    return got;
   }
 
  private:
-  void step() {
-    if (stream_.avail_in == 0 && !at_end_) {
-      stream_.next_in = reinterpret_cast<const uint8_t*>(in_.data());
-      stream_.avail_in = file_.read(in_.data(), in_.size());
-      at_end_ = stream_.avail_in == 0;
-    }
-    status_ = lzma_code(&stream_, at_end_ ? LZMA_FINISH : LZMA_RUN);
-  }
-
   void check(lzma_ret status) {
     if (status == LZMA_OK || status == LZMA_STREAM_END) return;
     if (status == LZMA_MEM_ERROR) throw std::bad_alloc();
@@ -158,11 +130,49 @@ class XzDecoder : public std::streambuf {
     throw std::ios_base::failure("damaged xz data");
   }
 
-  FileDescriptor& file_;
-  std::vector<char> in_, out_;
   lzma_stream stream_ = LZMA_STREAM_INIT;
   lzma_ret status_ = LZMA_OK;
-  bool at_end_ = false;
+};
+
+// Boost's filter returns nothing of a call in which it finds damage, so its calls are small. What it holds back when
+// the output is full, at most a block, comes with the next input or at the end.
+class ZstdDecompressor : public Decompressor {
+ public:
+  explicit ZstdDecompressor(FileDescriptor& file) : Decompressor(file), filter_(buffer_bytes) {}
+
+ protected:
+  size_t decode(char* data, size_t bytes) override {
+    constexpr size_t step = 4096;
+    if (damage_) std::rethrow_exception(damage_);
+    Input input{input_, at_end_};
+    size_t got = 0;
+    try {
+      for (std::streamsize more = 1; more > 0 && got < bytes; got += size_t(std::max(more, std::streamsize{0})))
+        more = filter_.read(input, data + got, std::streamsize(std::min(step, bytes - got)));
+    } catch (const std::ios_base::failure&) {
+      if (got == 0) throw;
+      damage_ = std::current_exception();
+    }
+    return got;
+  }
+
+ private:
+  // What Boost's filter reads: 0 is that there is no more yet, -1 the end.
+  struct Input {
+    using char_type = char;
+    using category = io::source_tag;
+    std::string_view& text;
+    bool at_end;
+    std::streamsize read(char* data, std::streamsize bytes) {
+      if (text.empty()) return at_end ? -1 : 0;
+      const size_t copied = text.copy(data, size_t(bytes));
+      text.remove_prefix(copied);
+      return std::streamsize(copied);
+    }
+  };
+
+  io::zstd_decompressor filter_;
+  std::exception_ptr damage_;
 };
 
 // Drives a Boost filter directly: a filtering_ostreambuf would swallow exceptions when it is closed.
@@ -271,14 +281,32 @@ Compression compression_of(const std::string& path) {
   return Compression::none;
 }
 
-std::unique_ptr<std::streambuf> decompress(FileDescriptor& file, Compression compression) {
+Decompressor::Decompressor(FileDescriptor& file) : file_(file), in_(buffer_bytes) {}
+
+size_t Decompressor::read(char* data, size_t bytes) {
+  if (reads_file()) {
+    input_ = {in_.data(), file_.read(in_.data(), in_.size())};
+    at_end_ = input_.empty();
+  }
+  const size_t got = decode(data, bytes);
+  drained_ = got < bytes;
+  ended_ = got == 0 && at_end_;
+  return got;
+}
+
+std::unique_ptr<Decompressor> decompress(FileDescriptor& file, Compression compression) {
   if (compression == Compression::zstd && file.is_regular()) check_frames(file);
-  if (compression == Compression::gzip) return std::make_unique<GzipDecoder>(file);
-  if (compression == Compression::xz) return std::make_unique<XzDecoder>(file);
-  auto chain = std::make_unique<io::filtering_istreambuf>();
-  if (compression == Compression::zstd) chain->push(io::zstd_decompressor(buffer_bytes));
-  chain->push(Source{&file}, buffer_bytes);
-  return chain;
+  switch (compression) {
+    case Compression::gzip:
+      return std::make_unique<GzipDecompressor>(file);
+    case Compression::xz:
+      return std::make_unique<XzDecompressor>(file);
+    case Compression::zstd:
+      return std::make_unique<ZstdDecompressor>(file);
+    case Compression::none:
+      break;
+  }
+  return nullptr;
 }
 
 std::unique_ptr<Compressor> compress(FileDescriptor& file, Compression compression) {

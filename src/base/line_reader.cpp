@@ -5,7 +5,6 @@
 #include <ios>
 #include <utility>
 
-#include "base/compression.h"
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/log.h"
@@ -44,7 +43,7 @@ size_t cut_position(std::string_view text, size_t longest) {
 LineReader::LineReader(const std::string& path)
     : file_(std::make_unique<FileDescriptor>(FileDescriptor::to_read(path))), buffer_(input_block_bytes) {
   const Compression compression = compression_of(path);
-  if (compression != Compression::none) decoder_ = decompress(*file_, compression);
+  if (compression != Compression::none) decompressor_ = decompress(*file_, compression);
 }
 
 bool LineReader::next(std::string& line) {
@@ -90,15 +89,20 @@ bool LineReader::next_short(std::string& line, size_t longest) {
 bool LineReader::ready(size_t longest) {
   longest = std::min(longest, longest_line);
   while (!at_end_ && !find_line_end() && searched_ - begin_ <= longest) {
-    if (!decoder_ && !file_->readable_within(0)) return false;
-    fill();
+    const bool reads_file = !decompressor_ || decompressor_->reads_file();
+    if (failure_ || (reads_file && !file_->readable_within(0))) return false;
+    try {
+      fill();
+    } catch (const Error&) {
+      failure_ = std::current_exception();
+    }
   }
   return true;
 }
 
 bool LineReader::wait(const std::stop_token& stop) {
   constexpr int between_looks = 100;  // milliseconds
-  while (!ready()) {
+  while (!ready() && !failure_) {
     if (stop.stop_requested()) return false;
     file_->readable_within(between_looks);
   }
@@ -107,7 +111,7 @@ bool LineReader::wait(const std::stop_token& stop) {
 
 double LineReader::share() const {
   if (!file_->is_regular() || file_->size() == 0) return -1;
-  const auto unread = decoder_ ? 0 : int64_t(end_ - begin_);
+  const auto unread = decompressor_ ? 0 : int64_t(end_ - begin_);
   return double(file_->position() - unread) / double(file_->size());
 }
 
@@ -118,8 +122,10 @@ bool LineReader::find_line_end() {
   return found != nullptr;
 }
 
-// Reads one block after the buffered data; false at the end of the input. A line longer than the buffer doubles it.
+// Reads after the buffered data, what there is, at most once; false at the end of the input. A line longer than the
+// buffer doubles it.
 bool LineReader::fill() {
+  if (failure_) std::rethrow_exception(failure_);
   if (at_end_) return false;
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -131,26 +137,19 @@ bool LineReader::fill() {
   const size_t got = read_block(buffer_.data() + end_, buffer_.size() - end_);
   end_ += got;
   if (lines_ == 0 && !has_mark_) check_begin();
-  if (got > 0) return true;
-  at_end_ = true;
-  return false;
+  at_end_ = decompressor_ ? decompressor_->ended() : got == 0;
+  return !at_end_;
 }
 
 size_t LineReader::read_block(char* data, size_t bytes) {
-  if (!decoder_) return file_->read(data, bytes);
-  size_t got = 0;
+  if (!decompressor_) return file_->read(data, bytes);
   try {
-    // As sgetn() would, but after an error it is known how much came before.
-    while (got < bytes && decoder_->sgetc() != std::streambuf::traits_type::eof())
-      got += size_t(decoder_->sgetn(data + got, std::min(decoder_->in_avail(), std::streamsize(bytes - got))));
+    return decompressor_->read(data, bytes);
   } catch (const std::ios_base::failure&) {
     const std::string program = tester(compression_of(name()));
-    const auto unread =
-        std::count(buffer_.data() + begin_, buffer_.data() + end_, '\n') + std::count(data, data + got, '\n');
-    throw Error(fmt::format("{}: damaged or truncated {} data after line {}", name(), program, lines_ + unread),
+    throw Error(fmt::format("{}: damaged or truncated {} data after line {}", name(), program, lines_ - within_line_),
                 fmt::format("download it again; {} -t {} tests it", program, name()));
   }
-  return got;
 }
 
 // Called for each block until a line is returned, as a pipe may deliver the first bytes one by one.
@@ -169,7 +168,8 @@ void LineReader::check_begin() {
 void LineReader::refuse_binary(std::string_view begin) const {
   const std::string_view kind = kind_of_binary(begin);
   if (kind.empty()) return;
-  if (decoder_) throw Error(fmt::format("{} is {}, compressed, expected compressed text", name(), kind), text_expected);
+  if (decompressor_)
+    throw Error(fmt::format("{} is {}, compressed, expected compressed text", name(), kind), text_expected);
   for (const auto& [data, hint] :
        {std::pair("gzip data", "give a file whose name ends in .gz, or pipe in the output of gzip -dc"),
         std::pair("xz data", "give a file whose name ends in .xz, or pipe in the output of xz -dc"),

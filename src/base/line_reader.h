@@ -1,12 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <stop_token>
-#include <streambuf>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/compression.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -41,10 +42,11 @@ class LineReader {
   bool next_short(std::string& line, size_t longest);
 
   /// Whether `next` returns without blocking: a whole line, or the end, is buffered or can be read at once. With
-  /// `longest`, the same for next_segment.
+  /// `longest`, the same for next_segment. False if the file cannot be read on: `next` then throws, after the caller
+  /// has used the lines that it has.
   bool ready(size_t longest = std::string::npos);
 
-  /// Waits until `next` returns without blocking; false if stopped before that.
+  /// Waits until `next` returns or throws without blocking; false if stopped before that.
   bool wait(const std::stop_token& stop);
 
   bool ended() const { return at_end_ && begin_ == end_; }  // `next` would return false; known after wait() or ready()
@@ -66,8 +68,9 @@ class LineReader {
   void clean(std::string& line);
   void report_invalid();
 
-  std::unique_ptr<FileDescriptor> file_;  // decoder_ points to it
-  std::unique_ptr<std::streambuf> decoder_;
+  std::unique_ptr<FileDescriptor> file_;        // decompressor_ points to it
+  std::unique_ptr<Decompressor> decompressor_;  // none: plain text
+  std::exception_ptr failure_;                  // that ready() has met
   std::vector<char> buffer_;
   size_t begin_ = 0, searched_ = 0, end_ = 0;  // [begin_, end_) is unread; no '\n' before searched_
   bool has_mark_ = false;                      // the text begins with a byte-order mark, which is dropped

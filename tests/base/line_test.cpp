@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/line_reader.h"
 #include "base/line_writer.h"
+#include "tests/base/named_pipe.h"
 #include "tests/error_of.h"
 #include "tests/read_lines.h"
 #include "tests/temporary_folder.h"
@@ -26,18 +27,6 @@ using Lines = std::vector<std::string>;
 std::string message_of_reading(const std::string& path) {
   return error_of([&] { read_lines(path); });
 }
-
-// A pipe that a LineReader opens by name, like /dev/fd/63 of a shell's <(…).
-struct Pipe {
-  int ends[2];
-  Pipe() { EXPECT_EQ(pipe(ends), 0); }
-  ~Pipe() { close(ends[0]), stop(); }
-  std::string name() const { return "/dev/fd/" + std::to_string(ends[0]); }
-  void send(std::string_view text) const { EXPECT_EQ(write(ends[1], text.data(), text.size()), ssize_t(text.size())); }
-  void stop() {
-    if (ends[1] >= 0) close(std::exchange(ends[1], -1));
-  }
-};
 
 TEST(LineReader, EndsALineAtLineFeedsOnly) {
   TemporaryFolder folder;
@@ -282,71 +271,6 @@ TEST(LineReader, RefusesCompressedTextThatAsksForTooMuchMemory) {
   EXPECT_EQ(message_of_reading(xz), xz + " needs 769 MiB of memory to be decompressed, expected 130 MiB at most");
   EXPECT_EQ(message_of_reading(zstd), zstd + " needs 1024 MiB of memory to be decompressed, expected 128 MiB at most");
 }
-
-class CompressedLines : public testing::TestWithParam<std::string> {};
-
-TEST_P(CompressedLines, ComeBackAsTheyWereWritten) {
-  TemporaryFolder folder;
-  Lines lines;
-  for (int i = 0; i < 20'000; ++i) lines.push_back("line " + std::to_string(i * 7919 % 10'007));
-  LineWriter writer(folder / "text" + GetParam());
-  for (const auto& line : lines) writer.write(line);
-  writer.close();
-  EXPECT_EQ(read_lines(folder / "text" + GetParam()), lines);
-}
-
-TEST_P(CompressedLines, ContinueThroughFilesLaidEndToEnd) {
-  TemporaryFolder folder;
-  for (std::string name : {"a", "b"}) {
-    LineWriter writer(folder / name + GetParam());
-    writer.write("of " + name);
-  }
-  folder.make("both" + GetParam(), folder.content_of("a" + GetParam()) + folder.content_of("b" + GetParam()));
-  EXPECT_THAT(read_lines(folder / "both" + GetParam()), ElementsAre("of a", "of b"));
-}
-
-TEST_P(CompressedLines, EndInAnErrorWhenTheFileIsCutOffAnywhere) {
-  TemporaryFolder folder;
-  LineWriter writer(folder / "whole" + GetParam());
-  for (int i = 0; i < 200'000; ++i) writer.write(std::to_string(i));
-  writer.close();
-  const std::string whole = folder.content_of("whole" + GetParam());
-  for (size_t bytes : {size_t(0), size_t(2), size_t(4), size_t(5), size_t(11), whole.size() / 2, whole.size() - 1})
-    EXPECT_NE(message_of_reading(folder.make("cut" + GetParam(), whole.substr(0, bytes))), "")
-        << bytes << " of " << whole.size() << " bytes";
-}
-
-TEST_P(CompressedLines, NameTheLastLineBeforeTheDamage) {
-  TemporaryFolder folder;
-  LineWriter writer(folder / "whole" + GetParam());
-  for (int i = 0; i < 200; ++i) writer.write(std::to_string(i));
-  writer.close();
-  std::string whole = folder.content_of("whole" + GetParam());
-  whole.pop_back();
-  const std::string message = message_of_reading(folder.make("cut" + GetParam(), whole));
-  if (GetParam() == ".zst")  // is refused before its first line
-    EXPECT_THAT(message, HasSubstr("ends in the middle of its compressed data"));
-  else
-    EXPECT_THAT(message, HasSubstr("data after line 200"));
-}
-
-TEST_P(CompressedLines, HoldText) {
-  TemporaryFolder folder;
-  LineWriter writer(folder / "archive" + GetParam());
-  writer.write(std::string("PK\3\4", 4));
-  writer.close();
-  EXPECT_THAT(message_of_reading(folder / "archive" + GetParam()),
-              HasSubstr(" is a zip archive, compressed, expected compressed text"));
-}
-
-TEST_P(CompressedLines, EndInAnErrorWhenTheFileHoldsSomethingElse) {
-  TemporaryFolder folder;
-  EXPECT_THAT(message_of_reading(folder.make("plain" + GetParam(), "just a few words of plain text\n")),
-              HasSubstr("damaged or truncated"));
-}
-
-INSTANTIATE_TEST_SUITE_P(Formats, CompressedLines, testing::Values(".gz", ".xz", ".zst"),
-                         [](const auto& info) { return info.param.substr(1); });
 
 TEST(LineWriter, WritesWhatWasFlushedAndTheRestWhenClosed) {
   TemporaryFolder folder;

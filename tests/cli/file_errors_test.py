@@ -28,7 +28,7 @@ PROVOKED = {
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
     "…: line … is longer than … MiB": "vocab encode -m v -i long",
     "…: damaged or truncated gzip data after line …": "vocab encode -m v -i cut.gz",
-    "…: bytes that are no gzip data follow its end": "vocab encode -m v -i more.gz",
+    "…: bytes that are no gzip data follow its end": "vocab encode -m v -i more.gz -o before-it",
     "not all output of the run was written: …": f"{TRAIN} -m full --log-json /dev/full",
     "… needs … MiB of memory to be decompressed, expected … MiB at most": "vocab encode -m v -i wide.zst",
     "… has more than … MiB, expected a small file": "detect -m /dev/zero",

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zlib
 from pathlib import Path
 
 BINARY = ""  # from the command line
@@ -260,6 +261,19 @@ class Outputs(unittest.TestCase):
             code, error = self.call(command)
             self.assertEqual(code, 2, command)
             self.assertEqual((self.folder / "kept").read_text(encoding="utf-8"), "what was there\n", command)
+
+    def test_of_damaged_text_have_the_lines_before(self):
+        compressor = zlib.compressobj(wbits=31)
+        cut = compressor.compress(b"red blue\n" * 5) + compressor.flush(zlib.Z_SYNC_FLUSH)
+        (self.folder / "cut.gz").write_bytes(cut)
+        self.assertEqual(self.call("detect --learn en=s de=t -o profiles")[0], 0)
+        for command in ("translate -m m -i cut.gz", "score -m m -t cut.gz s", "vocab encode -m vs -i cut.gz",
+                        "detect -m profiles -i cut.gz", "explain -m m -i cut.gz --format json"):
+            code, error = self.call(f"{command} -o begun")
+            self.assertEqual(code, 2, command)
+            self.assertIn("error: cut.gz: damaged or truncated gzip data after line 5", error, command)
+            self.assertEqual(len((self.folder / "begun").read_text(encoding="utf-8").splitlines()), 5, command)
+            (self.folder / "begun").unlink()
 
     def test_have_no_warnings_where_stderr_is_closed(self):
         (self.folder / "broken").write_bytes(b"red \xff blue\n")

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import threading
 import time
+import zlib
 from pathlib import Path
 
 import command_case
@@ -23,6 +24,12 @@ RUN = ["train", *"-v v v --cpu-threads 1".split(), *SMALL]
 def catches(process, number):
     status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     return int(re.search(r"SigCgt:\t(\w+)", status)[1], 16) >> (number - 1) & 1
+
+
+def without_end(text):
+    """Gzip data of the whole text that does not end there."""
+    compressor = zlib.compressobj(wbits=31)
+    return compressor.compress(text.encode()) + compressor.flush(zlib.Z_SYNC_FLUSH)
 
 
 class Stream(InFolder):
@@ -100,14 +107,15 @@ class Stream(InFolder):
               "halves")
         self.assertEqual(self.model("columns3"), self.model("columns2"))
 
-    def stopped(self, name, *options, begun="Ep. "):
+    def stopped(self, name, *options, begun="Ep. ", text="-"):
         """What a run says that is stopped while it waits for text."""
-        run = subprocess.Popen([self.BINARY, *RUN, *"-t - --tsv --stream 60 --disp-freq 1u -m".split(), name,
+        run = subprocess.Popen([self.BINARY, *RUN, "-t", text, *"--tsv --stream 60 --disp-freq 1u -m".split(), name,
                                 *options], cwd=self.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
                                encoding="utf-8", env=os.environ | {"OMP_NUM_THREADS": "1"})
-        with run:
-            run.stdin.write("".join(self.lines[:70]))  # the second part is incomplete, and the pipe stays open
-            run.stdin.flush()
+        with run, run.stdin if text == "-" else open(self.folder / text, "wb") as pipe:
+            begin = "".join(self.lines[:70])  # the second part is incomplete, and the pipe stays open
+            pipe.write(begin if text == "-" else without_end(begin))
+            pipe.flush()
             log = ""
             for line in run.stderr:
                 log += line
@@ -129,6 +137,10 @@ class Stream(InFolder):
         self.train("-t", "columns.tsv", "--tsv", "--stream", "60", "-m", "skipping")
         self.assertIn("Skipping text that the run has already trained on", self.stopped("skipping", begun="Skipping text "))
 
+    def test_a_stop_does_not_wait_for_a_pipe_of_compressed_text(self):
+        os.mkfifo(self.folder / "text.gz")
+        self.assertIn("Saved unpacked (update ", self.stopped("unpacked", text="text.gz"))
+
     def test_a_bad_line_ends_the_run_and_loses_nothing(self):
         log = self.train("-t", "-", "--tsv", "--stream", "60", "-m", "bad", text="".join(self.lines[:90]) + "bad\n",
                          code=2)
@@ -143,11 +155,14 @@ class Stream(InFolder):
         self.write("long", "".join(source[:100] + long).encode())
         self.write("beside", ("".join(target[:100]) + "alt\n" * len(long)).encode())
         self.write("broken.gz", gzip.compress((self.folder / "long").read_bytes(), mtime=0)[:-30])
+        self.write("cut.gz", without_end("".join(source[:130])))
         cases = {"line": (["-t", "-", "--tsv"], "".join(self.lines[:130]) + "bad\n" + "".join(self.lines[130:]),
                           "error: stdin, line 131: has no tab", ["-t", "-", "--tsv"], "".join(self.lines)),
                  "unequal": (["-t", "s", "cut"], "", "error: s has 150 lines, cut has 130", ["-t", "s", "t"], ""),
                  "archive": (["-t", "broken.gz", "beside"], "", "error: broken.gz: damaged or truncated gzip data",
-                             ["-t", "long", "beside"], "")}
+                             ["-t", "long", "beside"], ""),
+                 "first block": (["-t", "cut.gz", "t"], "",
+                                 "error: cut.gz: damaged or truncated gzip data after line 130", ["-t", "s", "t"], "")}
         for name, (broken, text, message, mended, whole) in cases.items():
             options = "--stream 50 --max-length 30 --gradient-shards 2 --log-json".split() + [f"{name}.jsonl"]
             self.train(*mended, "-m", f"{name} straight", *options[:-2], text=whole)
