@@ -19,6 +19,7 @@ bool is_whole_shortlist(const std::string& file) {
 }
 
 void require_shortlist_name(const std::string& file) {
+  require(file != "-", "--shortlist is a binary file, so it cannot be '-'");
   require_replaceable("shortlist", file);
   const std::string kind = kind_of_existing(file);
   if (!kind.empty() && kind != "a Marian shortlist (.bin)" && !is_whole_shortlist(file))

@@ -86,6 +86,7 @@ bool is_written_in_place(const std::string& path) {
   std::error_code missing;
   if (path == "-" || leads_into_proc(path)) return true;
   if (!fs::exists(path, missing)) return false;
+  if (fs::is_directory(path)) return false;
   return !fs::is_regular_file(path) || is_mounted(path) ||
          (may_write(path) && !may_write(without_links(path).parent_path()));
 }

@@ -41,7 +41,7 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines)
 
 /// Whether write_lines_atomically() writes into the file as it comes, as nothing can replace it: stdout ("-"), pipes,
 /// devices, open files by their names in /dev and /proc, a file that is mounted, and one that the user may write to in
-/// a folder that the user may not write to.
+/// a folder that the user may not write to. Not a folder, which is an error.
 bool is_written_in_place(const std::string& path);
 
 /// Calls `write` with the writer of a file that appears completely or not at all, as by write_atomically (base/file.h),

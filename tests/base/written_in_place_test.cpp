@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "base/line_writer.h"
 #include "tests/read_lines.h"
@@ -23,6 +24,10 @@ TEST(WrittenInPlace, AreFilesThatNothingCanReplace) {
     EXPECT_TRUE(is_written_in_place(name)) << name;
   EXPECT_FALSE(is_written_in_place(path));
   EXPECT_FALSE(is_written_in_place(folder / "new"));
+  EXPECT_FALSE(is_written_in_place(folder / ""));
+  bool called = false;
+  EXPECT_THROW(write_lines_atomically(folder / "", [&](LineWriter&) { called = true; }), Error);
+  EXPECT_FALSE(called);
   std::filesystem::permissions(path, std::filesystem::perms::all);
   std::filesystem::permissions(other, std::filesystem::perms::owner_read);
   const WithoutRights nobody(folder / "");

@@ -24,6 +24,8 @@ PROVOKED = {
     "--… …: there is no folder …": "align -m m -t s t -o nowhere/links",
     "--… … exists and is not a regular file, so it is not replaced": "average m -o /dev/null",
     "… of --model, …, exists and is not a regular file, so it is not replaced": f"{TRAIN} -m taken",
+    "--… … is a folder, expected the name of a file": "align -m m -t s t -o folder",
+    "--… is a … file, so it cannot be '-'": "align -m m -t s t --shortlist -",
     "--… … is …, expected a new file or … to replace": "vocab train -i s -m m --size 280",
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
     "…: line … is longer than … MiB": "vocab encode -m v -i long",

@@ -127,8 +127,11 @@ class Outputs(unittest.TestCase):
 
     def test_that_cannot_be_written_are_refused_before_the_work(self):
         before = self.files()
+        (self.folder / "folder").mkdir()
         for command, said in (
                 ("align -v vs vt -t s t -o no/links", "--output no/links: there is no folder no"),
+                ("align -v vs vt -t s t -o folder", "--output folder is a folder, expected the name of a file"),
+                ("align -v vs vt -t s t --shortlist -", "--shortlist is a binary file, so it cannot be '-'"),
                 ("align -v vs vt -t s t --shortlist no/x", "--shortlist no/x: there is no folder no"),
                 ("align -v vs vt -t s t --shortlist /dev/full", "--shortlist /dev/full exists and is not a regular file"),
                 ("vocab train -i s -m no/v --size 280", "--model no/v: there is no folder no"),
@@ -138,6 +141,7 @@ class Outputs(unittest.TestCase):
             code, error = self.call(command)
             self.assertEqual(code, 2, command)
             self.assertTrue(error.startswith(f"error: {said}"), error)  # without a line of progress before it
+        (self.folder / "folder").rmdir()  # still empty
         self.assertEqual(self.files(), before)
 
     def test_replace_only_files_of_their_kind(self):
