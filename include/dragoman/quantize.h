@@ -32,8 +32,8 @@ struct QuantizeResult {
 };
 
 /// Writes the model with its matrices in 8 bits, as `dragoman quantize` does. Error if the file is not a model in
-/// float32, if the output is one of the files read, and if BLEU falls by more than the gate: then nothing is written.
-/// Thread-safe.
+/// float32, if the output is one of the files read or an existing file that is no dragoman model, and if BLEU falls by
+/// more than the gate: then nothing is written. Thread-safe.
 QuantizeResult quantize(Engine& engine, const QuantizeOptions& options);
 
 }  // namespace dragoman

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/threads.h"
-#include "base/writable.h"
 #include "dragoman/engine.h"
 #include "engine/model_files.h"
+#include "engine/output_file.h"
 #include "interop/model_parts.h"
 #include "interop/open_model.h"
 #include "io/config_json.h"
@@ -76,10 +76,9 @@ CommandFiles files_of(const AverageOptions& o) {
 
 // Memory: one model and the sums, however many files there are.
 void average_models(Engine& engine, const AverageOptions& options) {
-  require(options.output != "-", "--output is a model file, so it cannot be '-'");
   require(!options.models.empty(), "no models to average");
   refuse_overwriting(files_of(options));
-  require_replaceable("output", options.output);
+  require_model_output(options.output);
   const Engine::Scope scope(engine);
   const std::string& first_path = options.models.front();
   const ModelFile first = open_model(first_path, {.vocabs = options.vocabs});

@@ -3,9 +3,9 @@
 #include "base/enum_names.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/writable.h"
 #include "dragoman/engine.h"
 #include "engine/model_files.h"
+#include "engine/output_file.h"
 #include "interop/export.h"
 #include "interop/model_parts.h"
 #include "interop/open_model.h"
@@ -58,7 +58,7 @@ void convert_model(Engine& engine, const ConvertOptions& o) {
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
   require_enumerator("format", o.format, ModelFormat::onnx);
   refuse_overwriting(files_of(o));
-  o.format == ModelFormat::dragoman ? require_replaceable("output", o.output) : require_new_folder(o.output);
+  o.format == ModelFormat::dragoman ? require_model_output(o.output) : require_new_folder(o.output);
   const Engine::Scope scope(engine);
   if (o.format != ModelFormat::dragoman) return write_for_others(o);
   std::optional<ConvertedModel> model = read_foreign_model(o.input, open_options(o));

@@ -5,10 +5,31 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/file_kind.h"
+#include "base/writable.h"
+#include "io/model_file.h"
 
 namespace dragoman {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+bool is_whole_model(const std::string& file) {
+  try {
+    return is_model_file(file);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void require_model_output(const std::string& file) {
+  require(file != "-", "--output is a model file, so it cannot be '-'");
+  require_replaceable("output", file);
+  const std::string kind = kind_of_existing(file);
+  if (!kind.empty() && !is_whole_model(file)) refuse_to_replace("output", file, kind, "a dragoman model");
+}
 
 std::string kind_of_existing(const std::string& file) {
   constexpr size_t enough = 512;

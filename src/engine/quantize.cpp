@@ -7,11 +7,11 @@
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/log.h"
-#include "base/writable.h"
 #include "data/pairs.h"
 #include "decode/translator.h"
 #include "dragoman/engine.h"
 #include "engine/model_files.h"
+#include "engine/output_file.h"
 #include "interop/model_parts.h"
 #include "interop/open_model.h"
 #include "io/int8_weights.h"
@@ -29,9 +29,8 @@ void check(const QuantizeOptions& o) {
   require(o.gate >= 0 && o.gate <= 100, "--gate: {} is out of range, expected from 0 to 100", o.gate);
   require_enumerator("tokenize", o.tokenize, Tokenizer::spm);
   require_tokenizer_without_model("tokenize", o.tokenize);
-  require(o.output != "-", "--output is a model file, so it cannot be '-'");
   refuse_overwriting(files_of(o));
-  require_replaceable("output", o.output);
+  require_model_output(o.output);
 }
 
 LinePairs read_valid_set(const std::vector<std::string>& files) {

@@ -17,7 +17,7 @@
 namespace dragoman {
 namespace {
 
-constexpr const char* format_version = "1";
+constexpr const char *model_format = "dragoman", *format_version = "1";
 
 std::string entry(const SafetensorsFile& file, const std::string& key) {
   const auto found = file.metadata().find(key);
@@ -33,7 +33,7 @@ void require_model(const SafetensorsFile& file) {
   if (format == "dragoman-state")
     throw Error(file.path() + " is a training state, expected a model",
                 "the model is the file next to it, without '.state' in its name");
-  require(format == "dragoman", "{} is a safetensors file of format '{}', expected a dragoman model", file.path(),
+  require(format == model_format, "{} is a safetensors file of format '{}', expected a dragoman model", file.path(),
           format);
 }
 
@@ -127,7 +127,7 @@ std::vector<TensorEntry> with_vocabularies(std::vector<TensorEntry> weights, con
 }
 
 Metadata metadata_of(const ModelConfig& config, const TrainedLengths& trained) {
-  return {{"format", "dragoman"},
+  return {{"format", model_format},
           {"version", format_version},
           {"config", to_json(config)},
           {"longest_source", fmt::to_string(trained.source)},
@@ -211,6 +211,12 @@ ModelFile ModelFile::in_memory(const std::string& name, const ModelConfig& confi
                                std::vector<TensorEntry> weights, const TrainedLengths& trained) {
   return ModelFile(SafetensorsFile::in_memory(name, with_vocabularies(std::move(weights), vocabularies),
                                               metadata_of(config, trained)));
+}
+
+bool is_model_file(const std::string& path) {
+  const SafetensorsFile file(path);
+  const auto found = file.metadata().find("format");
+  return found != file.metadata().end() && found->second == model_format;
 }
 
 ModelFile::ModelFile(SafetensorsFile file)

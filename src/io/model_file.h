@@ -36,6 +36,9 @@ void save_model(const std::string& path, const ModelConfig& config, const Vocabu
 void save_model(const std::string& path, const ModelConfig& config, const Vocabularies& vocabularies,
                 std::vector<TensorEntry> weights, const TrainedLengths& trained = {});
 
+/// Whether a safetensors file is a dragoman model by its header. Error for a broken file, and for one of another kind.
+bool is_model_file(const std::string& path);
+
 /// An open model file; everything but the weights has been checked.
 class ModelFile {
  public:

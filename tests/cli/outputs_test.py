@@ -150,7 +150,12 @@ class Outputs(unittest.TestCase):
                 ("vocab train -i s -m m --size 280", "--model m is a safetensors file, expected a new file or a vocab"),
                 ("vocab train -i s -m t --size 280", "--model t is text, expected a new file or a vocabulary"),
                 ("align -v vs vt -t s t --shortlist m.state", "--shortlist m.state is a safetensors file, expected"),
-                ("align -m m -t s s --shortlist t", "--shortlist t is text, expected a new file or a shortlist")):
+                ("align -m m -t s s --shortlist t", "--shortlist t is text, expected a new file or a shortlist"),
+                ("average m -o t", "--output t is text, expected a new file or a dragoman model to replace"),
+                ("average m -o vs", "--output vs is a SentencePiece model, expected a new file or a dragoman model"),
+                ("average m -o m.state", "--output m.state is a safetensors file, expected a new file or a dragoman"),
+                ("quantize -m m -o t", "--output t is text, expected a new file or a dragoman model to replace"),
+                ("convert -i m --target-lang de -o t", "--output t is text, expected a new file or a dragoman model")):
             code, error = self.call(command)
             self.assertEqual(code, 2, command)
             self.assertTrue(error.startswith(f"error: {said}"), error)
@@ -167,10 +172,12 @@ class Outputs(unittest.TestCase):
         code, error = self.call("align -v vs vt -t s t --shortlist whole.shortlist")
         self.assertEqual(code, 2)
         self.assertIn("hint: remove it, or give --shortlist another name", error)
-        (self.folder / "empty.txt").touch()
+        for name in ("empty.txt", "empty.safetensors"):
+            (self.folder / name).touch()
         for command in ("vocab train -i s -m empty.txt --size 280", "vocab train -i s -m again --size 280",
                         "vocab train -i s -m again.yml --size 280",
-                        "align -v vs vt -t s t --shortlist again.shortlist --iterations 1"):
+                        "align -v vs vt -t s t --shortlist again.shortlist --iterations 1",
+                        "average m -o empty.safetensors", "quantize -m m -o empty.safetensors"):
             for _ in range(2):
                 code, error = self.call(command)
                 self.assertEqual(code, 0, error)
