@@ -242,7 +242,7 @@ void ParallelReader::read_weight(Corpus& corpus) {
 
 void ParallelReader::take_weight(std::string_view text, const LineReader& file) {
   constexpr float most = 1e25F;  // losses and gradients of ten million tokens have sums that float32 can hold
-  weight_ = parse_number<float>(text).value_or(-1);
+  weight_ = parse_number<float>(trimmed(text, " \t")).value_or(-1);
   require(weight_ >= 0 && weight_ <= most,
           "{}, line {}: '{}' is not a weight, expected 0 or a number from 1e-37 to 1e25", file.name(),
           grouped(file.lines()), text);

@@ -104,7 +104,7 @@ TEST(ParallelReader, NamesTheCorpusWhoseSidesDoNotPair) {
 TEST(ParallelReader, ReadsTheWeightOfEachPair) {
   const TemporaryFolder files;
   auto texts = text_pairs("train-sets", {files.make("a", "1\n2\n"), files / "a", files / "a", files / "a"}, false);
-  add_notes(texts, {files.make("w", "0.5\n3e-1\n"), files.make("v", "0\n2\r\n")}, {});
+  add_notes(texts, {files.make("w", "0.5\n3e-1\n"), files.make("v", "0 \n \t2\t\r\n")}, {});
   ParallelReader reader(texts);
   Pair pair;
   for (const float expected : {0.5f, 0.3f, 0.0f, 2.0f}) {
@@ -125,7 +125,7 @@ TEST(ParallelReader, NeedsAWeightForEachPairAndNothingElse) {
   EXPECT_EQ(message(weighted("0\n1e25")), "");
   EXPECT_THAT(message(weighted("1\n")), HasSubstr(files / "w" + " has 1 lines, " + files / "a" + " has 2"));
   EXPECT_THAT(message(weighted("1\n1\n1\n")), HasSubstr(files / "w" + " has 3 lines, " + files / "a"));
-  for (const std::string bad : {"", "x", "-1", "1 1", "nan", "inf", "1e99", "1e38", "1.1e25"})
+  for (const std::string bad : {"", " ", "x", "-1", "1 1", "1 \t1 ", "1\u00a0", "nan", "inf", "1e99", "1e38", "1.1e25"})
     EXPECT_THAT(
         message(weighted("1\n" + bad + "\n")),
         HasSubstr(files / "w" + ", line 2: '" + bad + "' is not a weight, expected 0 or a number from 1e-37 to 1e25"));
