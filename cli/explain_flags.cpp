@@ -116,7 +116,7 @@ ExplanationFormat format_of(const ExplainCommandOptions& o) {
 
 void check_positions(const O& o, const Given& given, Findings& findings) {
   for (const char* of_text : {"train-sets", "input", "method", "sites", "layers", "heads", "average", "max-lines",
-                              "beam-size", "no-spm-encode"})
+                              "beam-size", "no-spm-encode", "source-lang", "target-lang"})
     findings.expect(!given.changed(of_text), "--{} contradicts --positions, which shows position embeddings, not text",
                     of_text);
   findings.expect(o.format != ExplanationFormat::text,

@@ -256,6 +256,8 @@ class Explaining(CommandCase):
                                  ("explain -m m -i s -o s", "--output and --input are both s: its content would be lost"),
                                  ("explain -i s", "--model is missing"),
                                  ("explain -m m --positions -i s", "--input contradicts --positions"),
+                                 ("explain -m m --positions --source-lang en", "--source-lang contradicts --positions"),
+                                 ("explain -m m --positions --target-lang de", "--target-lang contradicts --positions"),
                                  ("explain --positions --format text", "--format text contradicts --positions"),
                                  ("translate -m m --alignment=weich", "not hard, soft, none"),
                                  ("translate -m m --alignment 1.5", "not hard, soft, none"),
