@@ -6,6 +6,7 @@ namespace dragoman {
 
 struct PlotOptions {
   std::vector<std::string> logs;  // of train --log-json
+  std::string output = "-";
 };
 
 }  // namespace dragoman

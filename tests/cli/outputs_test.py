@@ -82,7 +82,8 @@ class Outputs(unittest.TestCase):
                 ("translate -m m -i s -o m", "--output and --model", "m"),
                 ("score -m m -t s t -o m", "--output and --model", "m"),
                 ("explain -m m -i s -o m", "--output and --model", "m"),
-                ("quantize -m m -o s --valid-sets s t", "--output and --valid-sets", "s")):
+                ("quantize -m m -o s --valid-sets s t", "--output and --valid-sets", "s"),
+                ("plot s -o s", "--output and --logs", "s")):
             code, error = self.call(command)
             self.assertEqual((code, error.splitlines()[0]),
                              (2, f"error: {options} are both {file}: its content would be lost"), command)
@@ -93,10 +94,13 @@ class Outputs(unittest.TestCase):
 
     def test_are_not_what_stdout_is_appended_to(self):
         before = self.files()
-        for command in ("data -t s t", "evaluate -r t -i s", "plot s", "inspect s"):
+        for command in ("data -t s t", "evaluate -r t -i s", "inspect s"):
             code, error = self.call(command, ">> s")
             self.assertEqual(code, 2, command)
             self.assertRegex(error, "error: stdout and --[a-z-]+ are both s: its content would be lost")
+        code, error = self.call("plot s", ">> s")
+        self.assertEqual(code, 2)
+        self.assertIn("error: --output and --logs are both s: its content would be lost", error)
         self.assertEqual(self.files(), before)
 
     def test_of_one_run_are_different_files(self):

@@ -197,6 +197,13 @@ class Reports(Logged):
                       for e in self.of(event)]
             self.assertEqual(first["curves"][name], wanted)
 
+    def test_plot_writes_the_page_to_a_file_whole_or_not_at_all(self):
+        (self.folder / "page.html").write_text("the one before\n", encoding="utf-8")
+        self.assertEqual(self.call("plot", "s", "-o", "page.html").returncode, 2)
+        self.assertEqual((self.folder / "page.html").read_text(encoding="utf-8"), "the one before\n")
+        self.assertEqual(self.succeed("plot", "run.jsonl", "--output", "page.html"), "")
+        self.assertEqual((self.folder / "page.html").read_text(encoding="utf-8"), self.succeed("plot", "run.jsonl"))
+
     def test_plot_drops_what_was_lost_and_names_that_could_end_the_data(self):
         events = [{"event": "start", "update": 0}, {"event": "report", "update": 10}, {"event": "report", "update": 20},
                   {"event": "start", "update": 10}, {"event": "validation", "update": 15}]
