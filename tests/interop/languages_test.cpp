@@ -14,6 +14,17 @@ namespace {
 
 using testing::HasSubstr;
 
+TEST(Languages, HavePiecesOfFourShapes) {
+  for (const char* piece : {"__fr__", "__ast__", "fra_Latn", "zho_Hans", "fr_XX", "az_AZ"})
+    EXPECT_TRUE(names_language(piece)) << piece;
+  for (const char* piece :
+       {"",       "fr",       "__f__",    "__fran__",   "__Fr__",  "__fr_",     "_fr__",    "__fr__x", "x__fr__",
+        "__f1__", "fra_latn", "fra_LAtn", "fr_Latn",    "fra_Lat", "fra_Latin", "fra-Latn", "fr_xx",   "fr_X",
+        "fr_XXX", "FR_XX",    "fra_XX",   "\u00e9a_XX", "{{_XX",   "``_XX",     "fr_@@",    "fr_[["})
+    EXPECT_FALSE(names_language(piece)) << piece;
+  EXPECT_FALSE(names_language(std::string("fr_XX\0", 6)));
+}
+
 // The pieces of words come first in a vocabulary.
 TEST(Languages, AreNotMistakenForWords) {
   const Vocabulary v = Vocabulary::from_list(
