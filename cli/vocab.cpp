@@ -36,6 +36,7 @@ bool is_list_of_pieces(const std::string& file) {
 
 // A name typed for another would cost the file that has it.
 void require_vocabulary_name(const std::string& file) {
+  require(file != "-", "--model is a vocabulary file, so it cannot be '-'");
   require_replaceable("model", file);
   const std::string kind = kind_of_existing(file);
   if (!kind.empty() && kind != "a SentencePiece model" && kind != "a dragoman vocabulary" && !is_list_of_pieces(file))

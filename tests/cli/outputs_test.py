@@ -138,6 +138,7 @@ class Outputs(unittest.TestCase):
                 ("align -v vs vt -t s t --shortlist -", "--shortlist is a binary file, so it cannot be '-'"),
                 ("align -v vs vt -t s t --shortlist no/x", "--shortlist no/x: there is no folder no"),
                 ("align -v vs vt -t s t --shortlist /dev/full", "--shortlist /dev/full exists and is not a regular file"),
+                ("vocab train -i s -m - --size 280", "--model is a vocabulary file, so it cannot be '-'"),
                 ("vocab train -i s -m no/v --size 280", "--model no/v: there is no folder no"),
                 ("detect --learn en=s de=t -o no/x", "--output no/x: there is no folder no"),
                 ("average m m -o no/x", "--output no/x: there is no folder no"),
