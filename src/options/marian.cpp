@@ -100,8 +100,7 @@ constexpr Foreign marian_option_rows[] = {
     {"mini-batch maxi-batch maxi-batch-sort",
      "sentences are batched by length, up to --mini-batch-words; this affects speed only", any_value, decoding},
     {"maxi-batch-sort",
-     "sentences of --maxi-batch batches are sorted by length, but not with --no-shuffle; --maxi-batch 1 "
-     "sorts none",
+     "sentences of --maxi-batch batches are sorted by length, but not with --no-shuffle; --maxi-batch 1 sorts none",
      "src,trg", training},
     {"mini-batch-fit-step mini-batch-round-up", batches, any_value},
     {"mini-batch-warmup mini-batch-track-lr", batches, "0,0u,0t"},

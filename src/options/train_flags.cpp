@@ -45,8 +45,7 @@ std::vector<Flag<O>> learning_rate_flags() {
        .value = "N",
        .group = group,
        .help = "inverse-sqrt: the rate is --learn-rate * sqrt(N / update); 0: N is --lr-warmup, and if that is 0 too, "
-               "the rate "
-               "is constant",
+               "the rate is constant",
        .range = {0, 1e9},
        .unit = "u"},
       {.name = "lr-decay-updates",
