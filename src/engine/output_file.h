@@ -7,8 +7,8 @@ namespace dragoman {
 /// Checks of the file that a command writes after long work, so that the command fails before it (see also
 /// base/writable.h).
 
-/// Error unless the model `file` that --output names can be created, or replaced: it is not stdout, and an existing file
-/// is empty or a dragoman model.
+/// Error unless the model `file` that --output names can be created, or replaced: it is not stdout, and an existing
+/// file is empty or a dragoman model.
 void require_model_output(const std::string& file);
 
 /// What an existing file is, as kind_of_file (base/file_kind.h) names it, or "of an unknown kind"; empty if there is

@@ -38,7 +38,8 @@ struct NewKeys {
 };
 
 /// Attention of one query per row to the cached keys that `shape` selects, for decoding; before that, `own` is written
-/// into the cache. Not recorded.  q (R,H*K)  k (C,H*K)  v (C,H*V)  →  (R,H*V), in q's type or, with distance_values, in f32.
+/// into the cache. Not recorded. The result has q's type, but with distance_values f32.
+/// q (R,H*K)  k (C,H*K)  v (C,H*V)  →  (R,H*V).
 Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, const StepShape& shape,
                    const ScoreInputs& score = {}, const NewKeys& own = {});
 
