@@ -1,17 +1,15 @@
 #include "base/compression.h"
 
 #include <lzma.h>
-#include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
-#include <exception>
 #include <ios>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -26,12 +24,11 @@ constexpr std::streamsize buffer_bytes = 1 << 16;
 
 // The window that a file declares determines how much memory decompressing it takes. gzip's is always 32 KiB; all
 // presets of xz and zstd stay within these limits.
-constexpr uint64_t most_memory = 130 << 20;   // of xz: dictionaries of 128 MiB
-constexpr uint64_t largest_window = 1 << 27;  // of zstd, whose library takes no larger one either
+constexpr uint64_t most_memory = 130 << 20;  // of xz: dictionaries of 128 MiB, which are the limit of zstd's library
 
-[[noreturn]] void refuse_memory(const std::string& file, uint64_t needed, uint64_t most, std::string_view again) {
-  throw Error(fmt::format("{} needs {} MiB of memory to be decompressed, expected {} MiB at most", file,
-                          mebibytes(int64_t(needed)), mebibytes(int64_t(most))),
+[[noreturn]] void refuse_memory(const std::string& file, std::string_view needed, int64_t most,
+                                std::string_view again) {
+  throw Error(fmt::format("{} needs {} MiB of memory to be decompressed, expected {} MiB at most", file, needed, most),
               fmt::format("compress it again with a smaller dictionary or window: {}", again));
 }
 
@@ -125,8 +122,8 @@ class XzDecompressor : public Decompressor {
     if (status == LZMA_OK || status == LZMA_STREAM_END) return;
     if (status == LZMA_MEM_ERROR) throw std::bad_alloc();
     if (status == LZMA_MEMLIMIT_ERROR)
-      refuse_memory(file_.name(), lzma_memusage(&stream_), most_memory,
-                    fmt::format("xz -dc {0} | xz -9 >smaller.xz", file_.name()));
+      refuse_memory(file_.name(), std::to_string(mebibytes(int64_t(lzma_memusage(&stream_)))),
+                    mebibytes(int64_t(most_memory)), fmt::format("xz -dc {0} | xz -9 >smaller.xz", file_.name()));
     throw std::ios_base::failure("damaged xz data");
   }
 
@@ -134,45 +131,43 @@ class XzDecompressor : public Decompressor {
   lzma_ret status_ = LZMA_OK;
 };
 
-// Boost's filter returns nothing of a call in which it finds damage, so its calls are small. What it holds back when
-// the output is full, at most a block, comes with the next input or at the end.
+// Boost's zstd filter takes a truncated file for a whole one, and keeps text back.
 class ZstdDecompressor : public Decompressor {
  public:
-  explicit ZstdDecompressor(FileDescriptor& file) : Decompressor(file), filter_(buffer_bytes) {}
+  explicit ZstdDecompressor(FileDescriptor& file) : Decompressor(file), stream_(ZSTD_createDStream()) {
+    if (!stream_) throw std::bad_alloc();
+  }
+  ~ZstdDecompressor() override { ZSTD_freeDStream(stream_); }
 
  protected:
   size_t decode(char* data, size_t bytes) override {
-    constexpr size_t step = 4096;
-    if (damage_) std::rethrow_exception(damage_);
-    Input input{input_, at_end_};
-    size_t got = 0;
-    try {
-      for (std::streamsize more = 1; more > 0 && got < bytes; got += size_t(std::max(more, std::streamsize{0})))
-        more = filter_.read(input, data + got, std::streamsize(std::min(step, bytes - got)));
-    } catch (const std::ios_base::failure&) {
-      if (got == 0) throw;
-      damage_ = std::current_exception();
-    }
-    return got;
+    ZSTD_outBuffer out{data, bytes, 0};
+    // Each step completes at most one block, since what a step that finds damage has decoded is lost.
+    if (!ZSTD_isError(wanted_) && wanted_ > 0) step(out, 0);
+    while (!ZSTD_isError(wanted_) && out.pos < bytes && !input_.empty()) step(out, std::max<size_t>(wanted_, 1));
+    if (out.pos == 0) check();
+    return out.pos;
   }
 
  private:
-  // What Boost's filter reads: 0 is that there is no more yet, -1 the end.
-  struct Input {
-    using char_type = char;
-    using category = io::source_tag;
-    std::string_view& text;
-    bool at_end;
-    std::streamsize read(char* data, std::streamsize bytes) {
-      if (text.empty()) return at_end ? -1 : 0;
-      const size_t copied = text.copy(data, size_t(bytes));
-      text.remove_prefix(copied);
-      return std::streamsize(copied);
-    }
-  };
+  // Decodes what the decoder still holds, then up to `most` bytes of the input.
+  void step(ZSTD_outBuffer& out, size_t most) {
+    ZSTD_inBuffer in{input_.data(), std::min(most, input_.size()), 0};
+    wanted_ = ZSTD_decompressStream(stream_, &out, &in);
+    input_.remove_prefix(in.pos);
+  }
 
-  io::zstd_decompressor filter_;
-  std::exception_ptr damage_;
+  void check() const {
+    if (ZSTD_getErrorCode(wanted_) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+    if (ZSTD_getErrorCode(wanted_) == ZSTD_error_frameParameter_windowTooLarge)
+      refuse_memory(file_.name(), "more than 128", 128,
+                    fmt::format("zstd -dc --long=31 {} | zstd -19 >smaller.zst", file_.name()));
+    const bool truncated = at_end_ && wanted_ > 0;
+    if (ZSTD_isError(wanted_) || truncated) throw std::ios_base::failure("damaged or truncated zstd data");
+  }
+
+  ZSTD_DStream* stream_;
+  size_t wanted_ = 1;  // how much input it asks for, 0 between two frames; or an error
 };
 
 // Drives a Boost filter directly: a filtering_ostreambuf would swallow exceptions when it is closed.
@@ -195,81 +190,6 @@ class FilterCompressor : public Compressor {
   Sink sink_;
   Filter filter_;
 };
-
-// Walks the frames of a zstd file (RFC 8878, section 3.1) without decompressing, using the length in each block header.
-class ZstdWalk {
- public:
-  explicit ZstdWalk(const FileDescriptor& file) : file_(file), size_(file.size()) {}
-
-  // Whether the file consists of one or more complete frames.
-  bool is_whole() {
-    do {
-      if (!pass_frame()) return false;
-    } while (at_ < size_);
-    return at_ == size_;
-  }
-
-  // The largest window of the frames passed, in bytes.
-  uint64_t window() const { return window_; }
-
- private:
-  // The next little-endian number of `bytes` bytes; none past the end of the file.
-  std::optional<uint64_t> take(int bytes) {
-    std::array<uint8_t, 8> raw{};
-    if (pread(file_.number(), raw.data(), size_t(bytes), at_) != bytes) return std::nullopt;
-    at_ += bytes;
-    uint64_t number = 0;
-    for (size_t i = raw.size(); i-- > 0;) number = number << 8 | raw[i];
-    return number;
-  }
-
-  bool pass_frame() {
-    const auto magic = take(4);
-    if (magic && (*magic & 0xFFFFFFF0) == 0x184D2A50) {  // a skippable frame
-      const auto bytes = take(4);
-      at_ += int64_t(bytes.value_or(0));
-      return bytes.has_value();
-    }
-    if (magic && magic != 0xFD2FB528) {  // not zstd: the decoder reports it better
-      at_ = size_;
-      return true;
-    }
-    const auto descriptor = magic ? take(1) : std::nullopt;
-    if (!descriptor) return false;
-    const bool single_segment = *descriptor & 0x20, checksum = *descriptor & 0x04;
-    constexpr int dictionary_bytes[] = {0, 1, 2, 4}, size_bytes[] = {0, 2, 4, 8};
-    const auto window = single_segment ? 0 : take(1);
-    at_ += dictionary_bytes[*descriptor & 3];
-    const auto content = take(*descriptor >> 6 == 0 ? single_segment : size_bytes[*descriptor >> 6]);
-    if (!window || !content) return false;
-    const uint64_t smallest = uint64_t{1024} << (*window >> 3);
-    window_ = std::max(window_, single_segment ? *content : smallest + smallest / 8 * (*window & 7));
-    for (bool last = false; !last;) {
-      const auto block = take(3);
-      if (!block) return false;
-      last = *block & 1;
-      const bool repeats_one_byte = (*block >> 1 & 3) == 1;
-      at_ += repeats_one_byte ? 1 : int64_t(*block >> 3);
-    }
-    at_ += checksum ? 4 : 0;
-    return true;
-  }
-
-  const FileDescriptor& file_;
-  const int64_t size_;
-  int64_t at_ = 0;
-  uint64_t window_ = 0;
-};
-
-void check_frames(const FileDescriptor& file) {
-  ZstdWalk walk(file);
-  const bool whole = walk.is_whole();
-  if (walk.window() > largest_window)
-    refuse_memory(file.name(), walk.window(), largest_window,
-                  fmt::format("zstd -dc --long=31 {} | zstd -19 >smaller.zst", file.name()));
-  if (!whole)
-    throw Error(file.name() + " ends in the middle of its compressed data", "download it again; zstd -t tests it");
-}
 
 }  // namespace
 
@@ -295,7 +215,6 @@ size_t Decompressor::read(char* data, size_t bytes) {
 }
 
 std::unique_ptr<Decompressor> decompress(FileDescriptor& file, Compression compression) {
-  if (compression == Compression::zstd && file.is_regular()) check_frames(file);
   switch (compression) {
     case Compression::gzip:
       return std::make_unique<GzipDecompressor>(file);

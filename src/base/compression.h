@@ -23,7 +23,7 @@ class Decompressor {
   Decompressor(const Decompressor&) = delete;
 
   /// Up to `bytes` bytes; may be 0 before the end. std::ios_base::failure if the data is damaged or truncated, after
-  /// what comes before the damage (zstd: but for less than 4 KiB) was returned.
+  /// what comes before the damage was returned.
   size_t read(char* data, size_t bytes);
   /// Whether the next call reads the file, and so may block.
   bool reads_file() const { return drained_ && input_.empty() && !at_end_; }
@@ -44,9 +44,7 @@ class Decompressor {
   bool ended_ = false;
 };
 
-/// nullptr for Compression::none. zstd's stream interface cannot detect a truncated file, so the block headers of a
-/// regular file are checked before the first byte is returned. Error for a file whose decompression takes more than 130
-/// MiB of memory.
+/// nullptr for Compression::none. Reading is an Error for a file whose decompression takes more than 130 MiB of memory.
 std::unique_ptr<Decompressor> decompress(FileDescriptor& file, Compression compression);
 
 /// Compresses what is written. Each call throws whatever writing the file throws.

@@ -103,24 +103,18 @@ TEST_P(CompressedLines, NameTheLastLineBeforeTheDamage) {
   writer.close();
   std::string whole = folder.content_of("whole" + GetParam());
   whole.pop_back();
-  const std::string message = damage_in(folder.make("cut" + GetParam(), whole));
-  if (GetParam() == ".zst")  // is refused before its first line
-    EXPECT_THAT(message, HasSubstr("ends in the middle of its compressed data"));
-  else
-    EXPECT_THAT(message, HasSubstr("data after line 200"));
+  const int lines = GetParam() == ".zst" ? 0 : 200;  // zstd decompresses whole blocks, and this is one
+  EXPECT_THAT(damage_in(folder.make("cut" + GetParam(), whole)), HasSubstr(fmt::format("data after line {}", lines)));
 }
 
-// 200,000 numbers are several blocks of each format. Zstd's frames are checked first, so there the last block is bad.
+// 200,000 numbers are several blocks of each format.
 TEST_P(CompressedLines, ComeBeforeTheDamageAndAreNotReadyAfterwards) {
   TemporaryFolder folder;
   LineWriter writer(folder / "whole" + GetParam());
   for (int i = 0; i < 200'000; ++i) writer.write(std::to_string(i * 7919 % 200'003));
   writer.close();
   std::string damaged = folder.content_of("whole" + GetParam());
-  if (GetParam() == ".zst")
-    std::fill(damaged.end() - 100, damaged.end(), '\xFF');
-  else
-    damaged.resize(damaged.size() / 2);
+  damaged.resize(damaged.size() / 2);
   LineReader reader(folder.make("damaged" + GetParam(), damaged));
   int64_t lines = 0;
   for (std::string line; reader.ready() && reader.next(line); ++lines)
@@ -164,6 +158,23 @@ TEST_P(CompressedLines, AreReadyAsSoonAsAPipeHasThem) {
   std::string line;
   EXPECT_TRUE(reader.ready());
   EXPECT_FALSE(reader.next(line));
+}
+
+TEST_P(CompressedLines, AreNotKeptBackWhileAPipeIsOpen) {
+  TemporaryFolder folder;
+  Lines lines;
+  for (int i = 0; i < 5000; ++i) lines.push_back(std::to_string(i * 7919 % 200'003));
+  LineWriter writer(folder / "file" + GetParam());
+  for (const std::string& line : lines) writer.write(line);
+  writer.close();
+  Pipe pipe;
+  std::filesystem::create_symlink(pipe.name(), folder / "pipe" + GetParam());
+  LineReader reader(folder / "pipe" + GetParam());
+  pipe.send(folder.content_of("file" + GetParam()));
+  Lines got;
+  for (std::string line; reader.ready() && reader.next(line);) got.push_back(line);
+  EXPECT_EQ(got, lines);
+  pipe.stop();
 }
 
 TEST_P(CompressedLines, HoldText) {

@@ -269,7 +269,8 @@ TEST(LineReader, RefusesCompressedTextThatAsksForTooMuchMemory) {
                                        "\x28\xb5\x2f\xfd\x04\xa0\x41\x00\x00"
                                        "one\ntwo\n\xe6\xa6\x0e\x40"s);
   EXPECT_EQ(message_of_reading(xz), xz + " needs 769 MiB of memory to be decompressed, expected 130 MiB at most");
-  EXPECT_EQ(message_of_reading(zstd), zstd + " needs 1024 MiB of memory to be decompressed, expected 128 MiB at most");
+  EXPECT_EQ(message_of_reading(zstd),
+            zstd + " needs more than 128 MiB of memory to be decompressed, expected 128 MiB at most");
 }
 
 TEST(LineWriter, WritesWhatWasFlushedAndTheRestWhenClosed) {
