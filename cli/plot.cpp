@@ -17,7 +17,7 @@ Table<PlotOptions> plot_table() {
   return {.about = {.name = "plot",
                     .summary = "plot training runs as a web page",
                     .usage = "RUN.jsonl... [-o run.html]",
-                    .text = "Reads the logs of train --log-json and prints one self-contained HTML page with the "
+                    .text = "Reads the logs of train --log-json and writes one self-contained HTML page with the "
                             "curves of cost, validation, learning rate and speed of each run."},
           .flags = {{.name = "logs",
                      .field = &O::logs,

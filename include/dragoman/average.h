@@ -14,7 +14,8 @@ struct AverageOptions {
 };
 
 /// Saves the mean of the models' weights, summed in double precision, as a float32 model. Error for models that differ
-/// in configuration or vocabularies, if there are none, and if the output is one of them or no model. Thread-safe.
+/// in configuration or vocabularies, if there are none, and if the output is one of them, or an existing file that is
+/// no dragoman model. Thread-safe.
 void average_models(Engine& engine, const AverageOptions& options);
 
 }  // namespace dragoman

@@ -20,8 +20,9 @@ struct ConvertOptions {
 };
 
 /// Converts a dragoman model for another program, or a model of another program to dragoman's format, one tensor at
-/// a time. Error if the output is one of the files read or exists and is no dragoman model, and for a model that the
-/// target format cannot represent: it names the file, and the option, field or tensor. Thread-safe.
+/// a time. A dragoman model replaces only another one, and a folder for another program must be new. Error if the
+/// output is one of the files read, and for a model that the target format cannot represent: it names the file, and the
+/// option, field or tensor. Thread-safe.
 void convert_model(Engine& engine, const ConvertOptions& options);
 
 }  // namespace dragoman

@@ -122,8 +122,8 @@ bool LineReader::find_line_end() {
   return found != nullptr;
 }
 
-// Reads after the buffered data, what there is, at most once; false at the end of the input. A line longer than the
-// buffer doubles it.
+// Appends what the input has to the buffered data, reading the file at most once; false at the end of the input. A line
+// longer than the buffer doubles it.
 bool LineReader::fill() {
   if (failure_) std::rethrow_exception(failure_);
   if (at_end_) return false;

@@ -36,7 +36,7 @@ void save_model(const std::string& path, const ModelConfig& config, const Vocabu
 void save_model(const std::string& path, const ModelConfig& config, const Vocabularies& vocabularies,
                 std::vector<TensorEntry> weights, const TrainedLengths& trained = {});
 
-/// Whether a safetensors file is a dragoman model by its header. Error for a broken file, and for one of another kind.
+/// Whether a safetensors file is a dragoman model. Reads it whole: error if it is damaged or no safetensors file.
 bool is_model_file(const std::string& path);
 
 /// An open model file; everything but the weights has been checked.

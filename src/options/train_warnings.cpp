@@ -38,9 +38,10 @@ void warn_without_links(const TrainOptions& o, const Given& given) {
 void warn_without_stopping(const TrainOptions& o, const Given& given) {
   const bool decays_when_stalled =
       o.decays() && (o.decay_strategy == DecayStrategy::stalled || o.decay_strategy == DecayStrategy::epoch_stalled);
-  if (o.valid_sets.empty() || o.valid_freq.count == 0 || o.early_stopping > 0 || decays_when_stalled) return;
+  if (o.valid_sets.empty() || o.early_stopping > 0 || decays_when_stalled) return;
   for (const char* option : {"early-stopping-on", "early-stopping-epsilon", "valid-reset-stalled"})
-    if (given.changed(option)) log_warning("--{} has no effect with --early-stopping 0", option);
+    if (given.changed(option) && (o.valid_freq.count > 0 || option == std::string_view("valid-reset-stalled")))
+      log_warning("--{} has no effect with --early-stopping 0", option);
 }
 
 // SIGUSR2 still requests validations, and --valid-reset-stalled forgets those of an earlier call.

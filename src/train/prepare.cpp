@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "backend/backend.h"
 #include "backend/registry.h"
@@ -19,22 +20,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Vocabularies vocabularies_of(const std::string& model) {
+// The state is written first, so after a crash it may exist without a model.
+void require_state(const TrainingSetup& setup, const Vocabularies& vocabularies, const Parameters& parameters) {
+  const std::string &model = setup.training.model, state = state_path(model);
+  const auto require_own_state = [&] {
+    require_state_of(state, setup.model, parameters, setup.optimizer.exponential_smoothing > 0);
+  };
+  std::optional<Vocabularies> stored;
   try {
-    return ModelFile(model).vocabularies();
+    if (fs::exists(model)) stored = ModelFile(model).vocabularies();
   } catch (const OutOfMemory&) {
     throw;
   } catch (const Error& error) {
-    throw Error(error.what(), fmt::format("remove {}: the run resumes from {} alone, and writes the model again", model,
-                                          state_path(model)));
+    require_own_state();
+    throw Error(error.what(),
+                fmt::format("remove {}: the run resumes from {} alone, and writes the model again", model, state));
   }
-}
-
-// The state is written first, so after a crash it may exist without a model.
-void require_state(const TrainingSetup& setup, const Vocabularies& vocabularies, const Parameters& parameters) {
-  const std::string& model = setup.training.model;
-  if (fs::exists(model)) require_its_vocabularies(model, vocabularies_of(model), vocabularies, setup.data.vocabs);
-  require_state_of(state_path(model), setup.model, parameters, setup.optimizer.exponential_smoothing > 0);
+  if (stored) require_its_vocabularies(model, *stored, vocabularies, setup.data.vocabs);
+  require_own_state();
 }
 
 }  // namespace

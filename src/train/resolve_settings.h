@@ -18,7 +18,7 @@ int shards_of_run(const TrainingSetup& setup, int ranks);
 /// --half-activations does not fit the precision.
 TrainingSetup with_precision(TrainingSetup setup, const Backend& backend);
 
-/// What an epoch has, at least about.
+/// The size of an epoch, exact or estimated.
 struct EpochSize {
   double updates, target_tokens;
 };

@@ -54,10 +54,10 @@ void Trainer::validate() {
   for (const auto& figure : validation.figures) {
     if (figure.better) progress_.best[figure.metric] = figure.value;
     progress_.stalled[figure.metric] = figure.stalled;
+    progress_.measured[figure.metric] = validation_.fingerprint(metric_of(figure));
   }
-  for (const ValidMetric metric : setup_.training.valid_metrics)
-    progress_.measured[std::string(name_of(metric))] = validation_.fingerprint(metric);
-  progress_.validated = progress_.updates;
+  // A metric that could not be measured is measured at the end, or by the next call.
+  if (validation.figures.size() == setup_.training.valid_metrics.size()) progress_.validated = progress_.updates;
   validation.stalled = stalled().validations;
   progress_.most_stalled = std::max(progress_.most_stalled, validation.stalled);
   log_.announce(progress_.moment(), validation);

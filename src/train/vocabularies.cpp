@@ -112,11 +112,13 @@ bool is_learned(const Side& side, const TrainingSetup& setup) {
   return !std::filesystem::exists(side.path) && model_with(side, setup).empty();
 }
 
-// Reads the text, which takes a small part of the time that learning takes, so that text whose sides do not pair fails
-// before it.
-void require_paired(const TrainingSetup& setup) {
+// Reads the text once more, so that sides that do not pair are an error before anything is learned. It warns of nothing,
+// since the next readers do.
+void require_text_pairs(const TrainingSetup& setup) {
   const auto texts = training_texts(setup.data);
   if (std::ranges::any_of(files_of(texts), is_pipe)) return;
+  const LogSink nobody = [](LogLevel, std::string_view) {};
+  const LogScope unheard(&nobody);
   ParallelReader reader(texts);
   for (std::array<std::string, 2> pair; reader.next(pair);) continue;
 }
@@ -187,7 +189,7 @@ MadeVocabularies::~MadeVocabularies() {
 
 Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* made) {
   const std::vector<Side> sides = sides_of(setup);
-  if (std::ranges::any_of(sides, [&](const Side& side) { return is_learned(side, setup); })) require_paired(setup);
+  if (std::ranges::any_of(sides, [&](const Side& side) { return is_learned(side, setup); })) require_text_pairs(setup);
   std::vector<Vocabulary> opened;
   for (const Side& side : sides) opened.push_back(open_or_make(side, setup, made));
   return {opened.front(), opened.back()};
