@@ -259,6 +259,20 @@ TEST(Resume, SaysHowToReplaceAModelThatWasCutShort) {
   EXPECT_TRUE(run.model_bytes() == whole);
 }
 
+// Without its model, a run whose state cannot be read would be lost.
+TEST(Resume, AdvisesToRemoveAModelOnlyIfItsStateIsSound) {
+  ToyRun run;
+  run.train_until(2);
+  const std::string model = run.setup.training.model;
+  fs::resize_file(model, fs::file_size(model) / 2);
+  const SafetensorsFile state(state_path(model));
+  auto metadata = state.metadata();
+  metadata["config"].insert(1, "\"of_a_newer_version\":1,");
+  write_safetensors(state_path(model), {state.tensors().begin(), state.tensors().end()}, metadata);
+  EXPECT_THAT(message_of([&] { run.train_until(3); }),
+              AllOf(HasSubstr("of_a_newer_version"), Not(HasSubstr("remove"))));
+}
+
 TEST(Resume, TakesUpAnAverageThatTheRunBeforeHadNot) {
   ToyRun run;
   run.train_until(2);

@@ -75,6 +75,19 @@ TEST(LastValidation, OfWhatAFinishedRunHasNotMeasuredIsMade) {
   }
 }
 
+TEST(LastValidation, IsMadeAgainWhereAMetricFailed) {
+  ToyRun run;
+  TrainingOptions& o = run.setup.training;
+  o.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::translation};
+  o.valid_freq = {3, Frequency::updates};
+  o.valid_script_path = "false";
+  run.train_until(6);
+  o.valid_script_path = "echo 1";
+  run.log.clear();
+  run.train_until(6);
+  EXPECT_THAT(run.log.text(), HasSubstr("translation : 1 : new best"));
+}
+
 TEST(LastValidation, IsNotMadeWhereNoneIsWanted) {
   ToyRun run;
   run.train_until(2);
