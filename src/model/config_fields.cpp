@@ -61,13 +61,14 @@ ModelType first_of(unsigned models) {
 }
 
 std::span<const ConfigField> model_config_fields() {
-  static const std::vector<ConfigField> all = [] {
+  // Not destroyed at the end of the process, until which threads of a program may go on computing.
+  static const auto& all = *new auto([] {
     std::vector<ConfigField> fields;
     for (const auto& table :
          {shape_fields(), attention_fields(), recurrent_fields(), training_fields(), generation_fields()})
       fields.insert(fields.end(), table.begin(), table.end());
     return fields;
-  }();
+  }());
   return all;
 }
 

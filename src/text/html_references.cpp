@@ -23,24 +23,25 @@ std::string_view take_word(std::string_view& list) {
 
 using Names = std::unordered_map<std::string_view, std::string_view>;
 
+// Neither table is destroyed at the end of the process, until which threads of a program may go on translating.
 const Names& names() {
-  static const Names all = [] {
+  static const auto& all = *new auto([] {
     Names names;
     for (std::string_view rest = named_references(); !rest.empty();) {
       const std::string_view name = take_word(rest);
       names.emplace(name, take_word(rest));
     }
     return names;
-  }();
+  }());
   return all;
 }
 
 const std::unordered_set<std::string_view>& names_without_semicolon() {
-  static const std::unordered_set<std::string_view> all = [] {
+  static const auto& all = *new auto([] {
     std::unordered_set<std::string_view> names;
     for (std::string_view rest = references_without_semicolon(); !rest.empty();) names.insert(take_word(rest));
     return names;
-  }();
+  }());
   return all;
 }
 
