@@ -56,8 +56,7 @@ void Trainer::validate() {
     progress_.stalled[figure.metric] = figure.stalled;
     progress_.measured[figure.metric] = validation_.fingerprint(metric_of(figure));
   }
-  // A metric that could not be measured is measured at the end, or by the next call.
-  if (validation.figures.size() == setup_.training.valid_metrics.size()) progress_.validated = progress_.updates;
+  progress_.validated = progress_.updates;
   validation.stalled = stalled().validations;
   progress_.most_stalled = std::max(progress_.most_stalled, validation.stalled);
   log_.announce(progress_.moment(), validation);

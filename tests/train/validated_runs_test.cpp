@@ -75,7 +75,7 @@ TEST(LastValidation, OfWhatAFinishedRunHasNotMeasuredIsMade) {
   }
 }
 
-TEST(LastValidation, IsMadeAgainWhereAMetricFailed) {
+TEST(LastValidation, IsMadeAgainByACallThatCanMeasureAMetricForTheFirstTime) {
   ToyRun run;
   TrainingOptions& o = run.setup.training;
   o.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::translation};
