@@ -112,8 +112,8 @@ bool is_learned(const Side& side, const TrainingSetup& setup) {
   return !std::filesystem::exists(side.path) && model_with(side, setup).empty();
 }
 
-// Reads the text once more, so that sides that do not pair are an error before anything is learned. It warns of nothing,
-// since the next readers do.
+// Reads the text once more, so that sides that do not pair are an error before anything is learned. It warns of
+// nothing, since the next readers do.
 void require_text_pairs(const TrainingSetup& setup) {
   const auto texts = training_texts(setup.data);
   if (std::ranges::any_of(files_of(texts), is_pipe)) return;
