@@ -55,12 +55,13 @@ CommandFiles files_of(const ConvertOptions& o) {
 }
 
 void convert_model(Engine& engine, const ConvertOptions& o) {
-  require(o.output != "-", "--output is a model file, so it cannot be '-'");
   require_enumerator("format", o.format, ModelFormat::onnx);
   refuse_overwriting(files_of(o));
-  o.format == ModelFormat::dragoman ? require_model_output(o.output) : require_new_folder(o.output);
+  const bool for_others = o.format != ModelFormat::dragoman;
+  require(!for_others || o.output != "-", "--output is a folder, so it cannot be '-'");
+  for_others ? require_new_folder(o.output) : require_model_output(o.output);
   const Engine::Scope scope(engine);
-  if (o.format != ModelFormat::dragoman) return write_for_others(o);
+  if (for_others) return write_for_others(o);
   std::optional<ConvertedModel> model = read_foreign_model(o.input, open_options(o));
   if (!model) return store_languages(o);
   save_model(o.output, model->config, model->vocabularies, std::move(model->weights));

@@ -28,7 +28,7 @@ void require_model_output(const std::string& file) {
   require(file != "-", "--output is a model file, so it cannot be '-'");
   require_replaceable("output", file);
   const std::string kind = kind_of_existing(file);
-  if (!kind.empty() && !is_whole_model(file)) refuse_to_replace("output", file, kind, "a dragoman model");
+  if (!kind.empty() && !is_whole_model(file)) refuse_to_replace("output", file, kind, "a whole dragoman model");
 }
 
 std::string kind_of_existing(const std::string& file) {

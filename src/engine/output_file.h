@@ -8,7 +8,7 @@ namespace dragoman {
 /// base/writable.h).
 
 /// Error unless the model `file` that --output names can be created, or replaced: it is not stdout, and an existing
-/// file is empty or a dragoman model.
+/// file is empty or a whole dragoman model.
 void require_model_output(const std::string& file);
 
 /// What an existing file is, as kind_of_file (base/file_kind.h) names it, or "of an unknown kind"; empty if there is

@@ -156,11 +156,11 @@ class Outputs(unittest.TestCase):
                 ("vocab train -i s -m t --size 280", "--model t is text, expected a new file or a vocabulary"),
                 ("align -v vs vt -t s t --shortlist m.state", "--shortlist m.state is a safetensors file, expected"),
                 ("align -m m -t s s --shortlist t", "--shortlist t is text, expected a new file or a shortlist"),
-                ("average m -o t", "--output t is text, expected a new file or a dragoman model to replace"),
-                ("average m -o vs", "--output vs is a SentencePiece model, expected a new file or a dragoman model"),
-                ("average m -o m.state", "--output m.state is a safetensors file, expected a new file or a dragoman"),
-                ("quantize -m m -o t", "--output t is text, expected a new file or a dragoman model to replace"),
-                ("convert -i m --target-lang de -o t", "--output t is text, expected a new file or a dragoman model")):
+                ("average m -o t", "--output t is text, expected a new file or a whole dragoman model to replace"),
+                ("average m -o vs", "--output vs is a SentencePiece model, expected a new file or a whole dragoman model"),
+                ("average m -o m.state", "--output m.state is a safetensors file, expected a new file or a whole dragoman model"),
+                ("quantize -m m -o t", "--output t is text, expected a new file or a whole dragoman model to replace"),
+                ("convert -i m --target-lang de -o t", "--output t is text, expected a new file or a whole dragoman model")):
             code, error = self.call(command)
             self.assertEqual(code, 2, command)
             self.assertTrue(error.startswith(f"error: {said}"), error)
