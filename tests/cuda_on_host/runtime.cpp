@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/cuda_on_host/memory.h"
+
 using Clock = std::chrono::steady_clock;
 
 struct Stream {
@@ -128,8 +130,10 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t runnable, cudaStream_t stream) {
   if (stream->captures || cuda_on_host::on_another_device())
     return cudaErrorNotSupported;  // recordings do not hold one another
   const cudaError_t status = answer("cudaGraphLaunch");
-  if (status == cudaSuccess)
+  if (status == cudaSuccess) {
+    const cuda_on_host::Unlocked memory;  // once for all of the work
     for (const auto& work : runnable->work) work();
+  }
   return status;
 }
 

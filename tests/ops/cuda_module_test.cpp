@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "tensor/arena.h"
+#include "tests/op_check/gpu.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -22,6 +24,20 @@ TEST(CudaModule, FindsTheLibraryOfProductsInThePackagesOfEachPython) {
   EXPECT_THAT(cublas_lt_files(others + ":" + (folder / "venv/bin")), testing::ElementsAre(library));
   EXPECT_THAT(cublas_lt_files(others + "::bin:"), testing::IsEmpty());
   EXPECT_THAT(cublas_lt_files(""), testing::IsEmpty());
+}
+
+// What the other tests of kernels rely on: there the host cannot read memory by mistake that a GPU would not let it
+// read.
+TEST(KernelsOnTheHost, HaveMemoryThatTheHostCannotTouch) {
+  const DeviceMemory& memory = *gpu_on_host().memory;
+  Arena arena(memory);
+  const Tensor x = arena.allocate({1}, DType::f32);
+  const float two = 2;
+  memory.upload(x.data(), &two, sizeof two);
+  float copy = 0;
+  memory.download(&copy, x.data(), sizeof copy);
+  EXPECT_EQ(copy, 2);
+  EXPECT_DEATH({ *static_cast<volatile float*>(x.data()) = 3; }, "");
 }
 
 }  // namespace
