@@ -48,8 +48,9 @@ class [[gnu::visibility("default")]] BackgroundTranslator {
   /// Cancels a text. True: it will be answered as cancelled. False: it has been answered, or is about to be.
   bool cancel(Ticket ticket);
 
-  /// The n_best translations of each line: submits all and waits. Errors as in submit(); also an Error if called by a
-  /// function `answered`, where it would wait for itself. The error of a line is thrown once all are answered.
+  /// The n_best translations of each line: submits all, numbered from 0, and waits. Errors as in submit(); also an
+  /// Error if called by a function `answered`, where it would wait for itself. The error of a line is thrown once all
+  /// are answered.
   std::vector<std::vector<TranslatedText>> translate(const std::vector<std::string>& lines,
                                                      const SearchOptions& search);
 

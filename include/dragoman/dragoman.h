@@ -128,7 +128,8 @@ struct dragoman_search_options {
   int sampling_pieces;      /* DRAGOMAN_SAMPLING_TOPK draws from this many most probable pieces */
   double sampling_mass;     /* DRAGOMAN_SAMPLING_NUCLEUS from the fewest pieces of this total probability */
   double temperature;       /* of sampling: divides logits before a draw, 0.001 to 1000 */
-  uint64_t seed;            /* of draws; the same seed, options and text give the same translation */
+  uint64_t seed;            /* of draws, together with the number of the text: see dragoman_translate and
+                             * dragoman_request. The same seed, number, options and text give the same translation */
 };
 void dragoman_search_options_init(struct dragoman_search_options* options, size_t struct_size);
 
@@ -191,9 +192,10 @@ struct dragoman_linked_words dragoman_translations_link(const struct dragoman_tr
                                                         size_t rank, size_t link);
 void dragoman_translations_free(struct dragoman_translations* translations);
 
-/* Translates `count` texts, each of them one line (a line break in it is read as a blank), and waits. The caller frees
- * the translations. `search` NULL means the translator's own options. Fails in a function that receives a translation,
- * where it would wait for itself. */
+/* Translates `count` texts, each of them one line (a line break in it is read as a blank), and waits. Sampling draws
+ * by the index of a text, from 0, as `dragoman translate` by the number of a line. The caller frees the translations.
+ * `search` NULL means the translator's own options. Fails in a function that receives a translation, where it would
+ * wait for itself. */
 enum dragoman_status dragoman_translate(struct dragoman_translator* translator, const char* const* texts, size_t count,
                                         const struct dragoman_search_options* search,
                                         struct dragoman_translations** translations, struct dragoman_error** error);
@@ -238,6 +240,8 @@ struct dragoman_request {
   const struct dragoman_forbidden_phrases* avoid; /* may be freed after dragoman_submit; NULL: none */
   int alignment; /* 1: link words of the translation to those of the text: takes a further pass; an error for a model
                   * without cross-attention */
+  uint64_t line; /* number that sampling draws by, together with the seed: another one for each text, such as its line
+                  * number from 0, or their draws are the same */
 };
 void dragoman_request_init(struct dragoman_request* request, size_t struct_size);
 

@@ -34,7 +34,7 @@ struct SearchOptions {
   int sampling_pieces = 10;    // Sampling::topk draws from this many most probable pieces
   double sampling_mass = 0.9;  // Sampling::nucleus draws from the fewest pieces of this total probability
   double temperature = 1;      // divides logits before a draw
-  uint64_t seed = 1;           // of draws, together with the line number
+  uint64_t seed = 1;           // of draws, together with the line's number, from 0
 };
 
 }  // namespace dragoman

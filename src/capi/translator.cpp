@@ -134,6 +134,7 @@ dragoman_status dragoman_submit(dragoman_translator* translator, const dragoman_
          .glossary = full_request.glossary ? full_request.glossary->glossary : nullptr,
          .avoid = full_request.avoid ? full_request.avoid->forbidden : nullptr,
          .alignment = full_request.alignment != 0,
+         .line = full_request.line,
          .partial = dragoman::partial_of(full_request)},
         [full_request](dragoman::TranslationAnswer given) { dragoman::answer(full_request, std::move(given)); });
     if (ticket) *ticket = submitted;

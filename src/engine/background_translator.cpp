@@ -304,7 +304,7 @@ std::vector<std::vector<TranslatedText>> BackgroundTranslator::translate(const s
   results->missing = lines.size();
   results->answers.resize(lines.size());
   for (size_t i = 0; i < lines.size(); ++i)
-    submit({.text = lines[i], .search = search}, [results, i](TranslationAnswer answer) {
+    submit({.text = lines[i], .search = search, .line = i}, [results, i](TranslationAnswer answer) {
       const std::lock_guard lock(results->mutex);
       results->answers[i] = std::move(answer);
       if (--results->missing == 0) results->all.notify_one();

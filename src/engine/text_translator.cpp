@@ -137,6 +137,7 @@ TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done d
          .avoid = std::move(request.avoid),
          .wanted = request.scores ? Wanted::log_probs : Wanted::pieces,
          .alignment = request.alignment,
+         .line = request.line,
          .partial = std::move(request.partial)},
         [done = std::move(done), &target = state_->ensemble.vocabularies().target, scores = request.scores,
          source = std::move(source)](std::vector<Translation> best) {

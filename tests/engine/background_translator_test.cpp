@@ -61,6 +61,19 @@ TEST_F(BackgroundTranslatorTest, TranslatesAsOneThatIsStepped) {
   EXPECT_TRUE(translator->translate({}, quick).empty());
 }
 
+TEST_F(BackgroundTranslatorTest, DrawsByTheNumberOfALine) {
+  const SearchOptions drawn{.max_length_add = 20, .sampling = Sampling::full};
+  const std::vector<std::string> equal(3, "a red house");
+  const auto expected = TextTranslator(*engine, {.models = {model}, .search = drawn}).translate(equal);
+  EXPECT_EQ(std::set(expected.begin(), expected.end()).size(), 3u);
+  const auto translator = load();
+  EXPECT_EQ(best_of(translator->translate(equal, drawn)), expected);
+  std::promise<std::string> third;
+  translator->submit({.text = equal[2], .search = drawn, .line = 2},
+                     [&](TranslationAnswer answer) { third.set_value(answer.best.at(0).text); });
+  EXPECT_EQ(third.get_future().get(), expected[2]);
+}
+
 TEST_F(BackgroundTranslatorTest, KeepsItsEngine) {
   const auto translator = load();
   const auto expected = best_of(translator->translate(lines, quick));

@@ -58,6 +58,18 @@ class Translating(PackageTest):
             thread.join()
         self.assertEqual(found, {t: self.expected[t::8] for t in range(8)})
 
+    def test_draws_what_the_command_draws(self):
+        lines = [line for line in LINES[:20] for _ in range(3)]
+        expected = self.command("translate", "-m", "m.safetensors", "--quiet", "--output-sampling", "full", "--temperature", "1.5", "--seed", "7",
+                                text="\n".join(lines) + "\n").split("\n")[:-1]
+        self.assertGreater(len(set(expected)), 50)
+        how = {"sampling": "full", "temperature": 1.5, "seed": 7}
+        for read_ahead in (7, 10_000):
+            self.assertEqual(self.translator.translate(lines, read_ahead=read_ahead, **how), expected)
+            self.assertEqual(list(self.translator.translate(iter(lines), read_ahead=read_ahead, **how)), expected)
+        self.assertEqual(asyncio.run(self.translator.translate_async(lines, **how)), expected)
+        self.assertEqual(self.translator.translate(lines[0], **how), expected[0])
+
     def test_gives_several_translations_with_their_scores_best_first(self):
         best = self.translator.translate(LINES[:5], beam_size=3, n_best=2)
         self.assertEqual([translations[0].text for translations in best], self.expected[:5])

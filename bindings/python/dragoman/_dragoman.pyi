@@ -109,6 +109,7 @@ class Translator:
         glossary: Optional[Glossary] = None,
         avoid: Optional[ForbiddenPhrases] = None,
         alignment: bool = False,
+        first_line: int = 0,
     ) -> Job: ...
     def close(self) -> None: ...
 

@@ -215,6 +215,7 @@ class Translator:
         how: _How,
         partial: bool = False,
         news: Callable[[], None] | None = None,
+        first_line: int = 0,
     ) -> _dragoman.Job:
         return self._translator.submit(
             texts_of(lines, "lines"),
@@ -225,14 +226,17 @@ class Translator:
             how.glossary,
             how.avoid,
             how.alignment,
+            first_line,
         )
 
     def _in_order(self, parts: Iterator[Sequence[str]], how: _How, read_ahead: int) -> Iterator[Result]:
         """Results of the lines of all parts, of which `read_ahead` are under way."""
         jobs: deque[_dragoman.Job] = deque()
+        submitted = 0
         try:
             for part in parts:
-                jobs.append(self._submit(part, "", how))
+                jobs.append(self._submit(part, "", how, first_line=submitted))
+                submitted += len(part)
                 while jobs and (len(jobs) >= read_ahead or jobs[0].done()):
                     yield from _results(jobs[0], how)
                     jobs.popleft()

@@ -165,7 +165,8 @@ class PythonTranslator {
     return {translator->forbidden_phrases(phrases)};
   }
 
-  // `call` is called when all are answered, and with `partial` each time that a partial translation grows.
+  // `call` is called when all are answered, and with `partial` each time that a partial translation grows. The first
+  // line has the number `request.line`.
   std::unique_ptr<Job> submit(std::vector<std::string> lines, const TranslationRequest& request, bool partial,
                               const py::object& call) {
     auto translator = translator_;  // another thread may close() meanwhile
@@ -180,6 +181,7 @@ class PythonTranslator {
       for (size_t i = 0; i < lines.size(); ++i) {
         TranslationRequest line_request = request;
         line_request.text = std::move(lines[i]);
+        line_request.line += i;
         if (partial)
           line_request.partial = [answers, news](const std::string& text) {
             answers->set_partial(text);
@@ -335,17 +337,18 @@ void add_translator(py::module_& module) {
           "submit",
           [](PythonTranslator& translator, std::vector<std::string> lines, std::string prefix,
              const SearchOptions& search, bool partial, const py::object& news, const PythonGlossary* glossary,
-             const PythonForbiddenPhrases* avoid, bool alignment) {
+             const PythonForbiddenPhrases* avoid, bool alignment, uint64_t first_line) {
             const TranslationRequest request{.search = search,
                                              .prefix = std::move(prefix),
                                              .glossary = glossary ? glossary->glossary : nullptr,
                                              .avoid = avoid ? avoid->forbidden : nullptr,
                                              .scores = search.n_best > 0,  // are shown
-                                             .alignment = alignment};
+                                             .alignment = alignment,
+                                             .line = first_line};
             return translator.submit(std::move(lines), request, partial, news);
           },
           "lines"_a, "prefix"_a, "search"_a, "partial"_a = false, "news"_a = py::none(), "glossary"_a = py::none(),
-          "avoid"_a = py::none(), "alignment"_a = false)
+          "avoid"_a = py::none(), "alignment"_a = false, "first_line"_a = 0)
       .def("close", &PythonTranslator::close);
 }
 
