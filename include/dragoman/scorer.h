@@ -34,8 +34,10 @@ class [[gnu::visibility("default")]] Scorer {
   Scorer(const Scorer&) = delete;
 
   /// The scores of the pairs, in their order; each depends on its pair alone, to the bit. Many at once are faster.
-  /// Error for sides of different numbers of lines and for a pair that is too long.
-  std::vector<ScoredPair> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets);
+  /// Error for sides of different numbers of lines and for a pair that is too long, which it calls by its number from
+  /// 1, after `pairs_before` others.
+  std::vector<ScoredPair> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+                                int64_t pairs_before = 0);
 
  private:
   struct State;

@@ -32,13 +32,13 @@ Scorer::Scorer(Engine& engine, ScorerOptions options)
 
 Scorer::~Scorer() = default;
 
-std::vector<ScoredPair> Scorer::score(const std::vector<std::string>& sources,
-                                      const std::vector<std::string>& targets) {
+std::vector<ScoredPair> Scorer::score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+                                      int64_t pairs_before) {
   require(sources.size() == targets.size(), "there are {} and {}, expected the same number",
           counted(sources.size(), "source"), counted(targets.size(), "target"));
   const Engine::Scope scope(state_->engine);
   std::vector<ScoredPair> scored;
-  for (PairScore& pair : state_->scorer.score({sources, targets}, {}).all())
+  for (PairScore& pair : state_->scorer.score({sources, targets}, {.lines_before = pairs_before}).all())
     scored.push_back({pair.log_prob(), std::move(pair.log_probs)});
   return scored;
 }

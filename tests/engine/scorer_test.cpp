@@ -60,6 +60,8 @@ TEST_F(ScorerTest, RefusesWhatCannotBeScored) {
               ThrowsMessage<Error>(HasSubstr("pair 1: its source has")));
   EXPECT_THAT([&] { scorer.score({""}, {"the red house"}); },
               ThrowsMessage<Error>(HasSubstr("pair 1: its target has")));
+  EXPECT_THAT([&] { scorer.score({"x"}, {"the red house"}, 41); },
+              ThrowsMessage<Error>(HasSubstr("pair 42: its source has")));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ end of the interpreter do no harm; libraries of other packages do not mix with o
 import ast
 import asyncio
 import copy
+import dataclasses
 import importlib.util
 import itertools
 import json
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import typing
 import unittest
 from pathlib import Path
 
@@ -225,8 +227,8 @@ class Translating(PackageTest):
         self.assertEqual(self.translator.translate(LINES[0], n_best=1)[0].words, [])
         with self.assertRaisesRegex(dragoman.Error, "translate gives with n_best"):
             self.translator.translate(LINES[0], alignment=True)
-        with self.assertRaisesRegex(TypeError, "alignment is 1, expected bool"):
-            self.translator.translate(LINES[0], n_best=1, alignment=1)
+        with self.assertRaisesRegex(TypeError, "alignment is 'yes', expected bool"):
+            self.translator.translate(LINES[0], n_best=1, alignment="yes")
 
     def test_says_what_is_wrong(self):
         with self.assertRaisesRegex(dragoman.Error, "no-such-model") as caught:
@@ -312,10 +314,11 @@ class OtherThings(PackageTest):
             self.assertAlmostEqual(sum(ours.token_log_probs), ours.log_prob, places=2)
 
     def test_scores_in_blocks_between_which_ctrl_c_is_seen(self):
-        sizes = []
+        sizes, before = [], []
 
         class Scores:
-            def score(self, sources, targets):
+            def score(self, sources, targets, pairs_before):
+                before.append((pairs_before, sum(sizes)))
                 sizes.append(len(sources))
                 return list(zip(sources, targets))
 
@@ -324,6 +327,13 @@ class OtherThings(PackageTest):
         sources, targets = ["a"] * 300 + ["b" * 30_000] * 3, ["c"] * 300 + ["d" * 10_000] * 3
         self.assertEqual(scorer.score(sources, targets), list(zip(sources, targets)))
         self.assertEqual(sizes, [256, 45, 1, 1])
+        self.assertTrue(all(given == scored for given, scored in before), before)
+
+    def test_numbers_pairs_from_the_first_of_all(self):
+        scorer = dragoman.Scorer(self.model, threads=1, max_length=20)
+        targets = ["a"] * 280 + ["a red house " * 50] + ["a"] * 19
+        with self.assertRaisesRegex(dragoman.Error, "pair 281: its target has"):
+            scorer.score(["a"] * 300, targets)
 
     def test_closes_a_scorer(self):
         with dragoman.Scorer(self.model, threads=1) as scorer:
@@ -384,6 +394,23 @@ class OtherThings(PackageTest):
             self.assertEqual(weights[name].tobytes(), data[8 + size + begin : 8 + size + end])
             self.assertEqual(list(weights[name].shape), header[name]["shape"])
         self.assertFalse(next(iter(weights.values())).flags.writeable)
+
+    def test_what_is_public_has_a_docstring_and_annotations_that_can_be_evaluated(self):
+        for name in dragoman.__all__:
+            thing = getattr(dragoman, name)
+            if isinstance(thing, str):
+                continue
+            self.assertTrue(thing.__doc__, name)
+            for member, value in vars(thing).items() if isinstance(thing, type) else ():
+                if not member.startswith("_") and (callable(value) or hasattr(value, "__get__")):
+                    if not dataclasses.is_dataclass(thing):
+                        self.assertTrue(value.__doc__, f"{name}.{member}")
+                    self.assertNotIn("object", str(value.__doc__).split("\n", maxsplit=1)[0], f"{name}.{member}")
+            if sys.version_info >= (3, 10) and not issubclass(type(thing), type):
+                typing.get_type_hints(thing)
+        for function in (dragoman.Translator.translate, dragoman.Translator.stream, dragoman.Scorer.score):
+            if sys.version_info >= (3, 10):
+                self.assertIn("return", typing.get_type_hints(function))
 
     def test_has_stubs_of_what_the_module_has(self):
         tree = ast.parse((Path(dragoman.__file__).parent / "_dragoman.pyi").read_text(encoding="utf-8"))
@@ -455,11 +482,14 @@ kept = [t._translator.submit(['a house'], '', dragoman._dragoman.SearchOptions()
 
     def test_ends_while_daemon_threads_compute(self):
         for work in ("dragoman.Translator(sys.argv[1], threads=1)", "scorer.score(lines, lines)",
+                     "translator.translate(lines)", "translator.translate('a house', glossary={'house': 'Haus'})",
+                     "list(translator.stream('a red house'))",
                      "dragoman.evaluate(lines, lines, metrics=['ter', 'chrf++'], confidence=True)",
                      "dragoman.ModelFile(sys.argv[1])"):
             program = f"""
 import sys, threading, time, dragoman
 lines, scorer = ['a red house'] * 250, dragoman.Scorer(sys.argv[1], threads=1)
+translator = dragoman.Translator(sys.argv[1], threads=1)
 def work():
     while True: {work}
 for _ in range(4): threading.Thread(target=work, daemon=True).start()

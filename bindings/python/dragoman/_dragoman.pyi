@@ -61,7 +61,7 @@ class Translation:
     def pieces(self) -> list[str]: ...
     @property
     def words(self) -> list[tuple[int, int, int, int]]:
-        """Linked words, if ``alignment`` was requested, as (begin, end) of the source and (begin, end) of ``text``."""
+        """Linked words, if ``alignment`` was requested: (begin, end) of the line and (begin, end) of ``text``."""
 
 class Job:
     """Lines that are translated."""
@@ -112,6 +112,7 @@ class Translator:
         first_line: int = 0,
     ) -> Job: ...
     def close(self) -> None: ...
+    def close_at_exit(self) -> None: ...
 
 class ScoredPair:
     """The scores of a pair of lines."""
@@ -135,11 +136,11 @@ class Scorer:
         threads: int,
         log: Callable[[bool, str], None],
     ) -> None: ...
-    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[ScoredPair]: ...
+    def score(self, sources: Sequence[str], targets: Sequence[str], pairs_before: int) -> list[ScoredPair]: ...
     def close(self) -> None: ...
 
 class MetricScore:
-    """A metric of a text; scores are 0 to 100."""
+    """A metric of a text."""
 
     @property
     def name(self) -> str: ...

@@ -48,7 +48,7 @@ class Scorer:
         for end, (source, target) in enumerate(zip(sources, targets), 1):
             characters += len(source) + len(target)
             if characters >= _characters_at_once or end - begin == _pairs_at_once or end == len(sources):
-                scored += self._scorer.score(sources[begin:end], targets[begin:end])
+                scored += self._scorer.score(sources[begin:end], targets[begin:end], begin)
                 begin, characters = end, 0
         return scored
 

@@ -32,12 +32,13 @@ class PythonScorer {
     engine_.reset();
   }
 
-  std::vector<ScoredPair> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets) {
+  std::vector<ScoredPair> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+                                int64_t pairs_before) {
     process_.require_not_forked("scorer");
     const WithoutLock unlocked;
     const std::lock_guard turn(turn_);
     require(bool(scorer_), "the scorer is closed");
-    return scorer_->score(sources, targets);
+    return scorer_->score(sources, targets, pairs_before);
   }
 
  private:
@@ -52,8 +53,9 @@ class PythonScorer {
 void add_scorer(py::module_& module) {
   using namespace py::literals;
   py::class_<ScoredPair>(module, "ScoredPair", "The scores of a pair of lines.")
-      .def_readonly("log_prob", &ScoredPair::log_prob)
-      .def_readonly("token_log_probs", &ScoredPair::token_log_probs)
+      .def_readonly("log_prob", &ScoredPair::log_prob, "log p(target | source), base e.")
+      .def_readonly("token_log_probs", &ScoredPair::token_log_probs,
+                    "Of each target token, end of sentence included, base e.")
       .def("__repr__",
            [](const ScoredPair& s) {
              return "ScoredPair(log_prob=" + std::string(py::repr(py::float_(s.log_prob))) + ")";
@@ -76,7 +78,7 @@ void add_scorer(py::module_& module) {
            }),
            py::kw_only(), "model"_a, "mini_batch_words"_a, "max_length"_a, "vocabs"_a, "source_lang"_a, "target_lang"_a,
            "device"_a, "threads"_a, "log"_a)
-      .def("score", &PythonScorer::score, "sources"_a, "targets"_a)
+      .def("score", &PythonScorer::score, "sources"_a, "targets"_a, "pairs_before"_a)
       .def("close", &PythonScorer::close);
 }
 
