@@ -28,15 +28,18 @@ class ModelFile:
 
     @property
     def config(self) -> dict[str, Any]:
+        """The configuration, with the names of docs/model_format.md."""
         config: dict[str, Any] = json.loads(self._file.config_json)
         return config
 
     @property
     def source_vocabulary(self) -> Vocabulary:
+        """That of the texts to translate."""
         return self._file.source_vocabulary
 
     @property
     def target_vocabulary(self) -> Vocabulary:
+        """That of the translations."""
         return self._file.target_vocabulary
 
     @property

@@ -68,6 +68,13 @@ class WithoutLock {
   PyThreadState* const thread_;
 };
 
+/// For a daemon thread whose object was closed because the process ends: Python ends such threads without a word, so no
+/// error is raised in them. Holds the interpreter's lock when called.
+[[noreturn]] inline void end_with_the_process() {
+  const WithoutLock unlocked;
+  for (;;) pause();
+}
+
 /// A Python object that threads without the interpreter's lock may hold, copy and release.
 using SharedObject = std::shared_ptr<py::object>;
 inline SharedObject shared(py::object object) {

@@ -63,17 +63,23 @@ TextScore score_from_state(const py::tuple& state) {
 
 void add_evaluate(py::module_& module) {
   using namespace py::literals;
-  py::class_<TextScore>(module, "MetricScore", "A metric of a text; scores are 0 to 100.")
-      .def_property_readonly("name", [](const TextScore& s) { return s.score.name; })
-      .def_property_readonly("title", [](const TextScore& s) { return s.score.title; })
-      .def_property_readonly("score", [](const TextScore& s) { return s.score.score; })
-      .def_property_readonly("interval",
-                             [](const TextScore& s) -> std::optional<std::pair<double, double>> {
-                               if (!s.score.interval) return std::nullopt;
-                               const auto [mean, half_width] = *s.score.interval;
-                               return std::pair(mean - half_width, mean + half_width);
-                             })
-      .def_readonly("signature", &TextScore::signature)
+  py::class_<TextScore>(module, "MetricScore", "A metric of a text.")
+      .def_property_readonly(
+          "name", [](const TextScore& s) { return s.score.name; }, "Such as ``chrf``.")
+      .def_property_readonly(
+          "title", [](const TextScore& s) { return s.score.title; }, "Such as ``chrF2``.")
+      .def_property_readonly(
+          "score", [](const TextScore& s) { return s.score.score; },
+          "0 to 100, higher is better; of TER 0 or more, lower is better.")
+      .def_property_readonly(
+          "interval",
+          [](const TextScore& s) -> std::optional<std::pair<double, double>> {
+            if (!s.score.interval) return std::nullopt;
+            const auto [mean, half_width] = *s.score.interval;
+            return std::pair(mean - half_width, mean + half_width);
+          },
+          "With ``confidence``: the least and the greatest score of an interval of 95 %, by resampling.")
+      .def_readonly("signature", &TextScore::signature, "How it was computed, in sacreBLEU's format.")
       .def("__float__", [](const TextScore& s) { return s.score.score; })
       .def("__repr__", repr_of_score)
       .def(py::pickle(&score_state, &score_from_state));

@@ -95,12 +95,6 @@ class Caller {
   bool left_ = false;
 };
 
-// Python ends daemon threads without a word, so no error is raised in one whose run was closed.
-[[noreturn]] void end_with_the_process() {
-  const WithoutLock unlocked;
-  for (;;) pause();
-}
-
 using Result = std::tuple<std::string, int64_t, double>;
 
 Result finish(RunThread& run, const py::object& on_event, const py::object& log) {

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 #include "base/own_process.h"
 #include "base/utf8.h"
@@ -73,10 +75,28 @@ void count_characters_in(std::vector<LinkedWords>& words, const std::string& sou
          at(in_target, w.target_end)};
 }
 
+// Whether a translator was closed because the process ends.
+class Ending {
+ public:
+  void begin() {
+    thread_ = std::this_thread::get_id();
+    begun_ = true;
+  }
+  // All threads but the one that ends the process are daemon threads then.
+  void stop_daemon_thread() const {
+    if (begun_ && std::this_thread::get_id() != thread_) end_with_the_process();
+  }
+
+ private:
+  std::thread::id thread_;
+  std::atomic<bool> begun_ = false;
+};
+
 class Job {
  public:
-  Job(std::weak_ptr<BackgroundTranslator> translator, std::shared_ptr<Answers> answers)
-      : translator_(std::move(translator)), answers_(std::move(answers)) {}
+  Job(std::weak_ptr<BackgroundTranslator> translator, std::shared_ptr<Answers> answers,
+      std::shared_ptr<const Ending> ending)
+      : translator_(std::move(translator)), answers_(std::move(answers)), ending_(std::move(ending)) {}
   void add_ticket(BackgroundTranslator::Ticket ticket) { tickets_.push_back(ticket); }
 
   bool done() {
@@ -119,6 +139,7 @@ class Job {
     wait_for(false);
     for (const TranslationAnswer& answer : answers_->given) {
       if (answer.error) std::rethrow_exception(answer.error);
+      if (answer.cancelled) ending_->stop_daemon_thread();
       require(!answer.cancelled, "the translation was cancelled");
     }
     return answers_->given;
@@ -127,6 +148,7 @@ class Job {
   const OwnProcess process_;
   const std::weak_ptr<BackgroundTranslator> translator_;
   const std::shared_ptr<Answers> answers_;
+  const std::shared_ptr<const Ending> ending_;
   std::vector<BackgroundTranslator::Ticket> tickets_;
 };
 
@@ -151,16 +173,20 @@ class PythonTranslator {
     last.reset();
   }
 
+  // Before the process ends, whose thread calls it.
+  void close_at_exit() {
+    ending_->begin();
+    close();
+  }
+
   PythonGlossary glossary(const std::map<std::string, std::string>& terms) {
-    const auto translator = translator_;
-    require(bool(translator), "the translator is closed");
+    const auto translator = opened();
     const WithoutLock unlocked;
     return {translator->glossary(terms)};
   }
 
   PythonForbiddenPhrases forbidden_phrases(const std::vector<std::string>& phrases) {
-    const auto translator = translator_;
-    require(bool(translator), "the translator is closed");
+    const auto translator = opened();
     const WithoutLock unlocked;
     return {translator->forbidden_phrases(phrases)};
   }
@@ -169,10 +195,9 @@ class PythonTranslator {
   // line has the number `request.line`.
   std::unique_ptr<Job> submit(std::vector<std::string> lines, const TranslationRequest& request, bool partial,
                               const py::object& call) {
-    auto translator = translator_;  // another thread may close() meanwhile
-    require(bool(translator), "the translator is closed");
+    auto translator = opened();  // another thread may close() meanwhile
     const auto answers = std::make_shared<Answers>(lines.size());
-    auto job = std::make_unique<Job>(translator, answers);
+    auto job = std::make_unique<Job>(translator, answers, ending_);
     SharedObject news;
     if (!call.is_none()) news = shared(call);
     const WithoutLock unlocked;
@@ -210,7 +235,14 @@ class PythonTranslator {
     }
   }
 
+  std::shared_ptr<BackgroundTranslator> opened() const {
+    if (!translator_) ending_->stop_daemon_thread();
+    require(bool(translator_), "the translator is closed");
+    return translator_;
+  }
+
   std::shared_ptr<BackgroundTranslator> translator_;
+  const std::shared_ptr<Ending> ending_ = std::make_shared<Ending>();
 };
 
 std::string repr_of_translation(const TranslatedText& t) {
@@ -272,12 +304,17 @@ std::vector<LinkedWords> words_of(const std::vector<WordTuple>& tuples) {
 
 void add_translation(py::module_& module) {
   py::class_<TranslatedText>(module, "Translation", "A translation of a text.")
-      .def_readonly("text", &TranslatedText::text)
-      .def_readonly("log_prob", &TranslatedText::log_prob)
-      .def_readonly("score", &TranslatedText::score)
-      .def_readonly("token_log_probs", &TranslatedText::token_log_probs)
-      .def_readonly("pieces", &TranslatedText::pieces)
-      .def_property_readonly("words", [](const TranslatedText& t) { return tuples_of(t.words); })
+      .def_readonly("text", &TranslatedText::text, "The translation.")
+      .def_readonly("log_prob", &TranslatedText::log_prob, "Sum of the log-probabilities of all tokens, base e.")
+      .def_readonly("score", &TranslatedText::score,
+                    "Orders the translations of a line: ``log_prob``, normalised as the options say.")
+      .def_readonly("token_log_probs", &TranslatedText::token_log_probs,
+                    "Of each token, ends of sentences included, base e.")
+      .def_readonly("pieces", &TranslatedText::pieces, "The same tokens as text, such as ``▁house`` and ``</s>``.")
+      .def_property_readonly(
+          "words", [](const TranslatedText& t) { return tuples_of(t.words); },
+          "Linked words, if ``alignment`` was requested: tuples (begin, end) of the line and (begin, end) of ``text``, "
+          "such as (0, 5, 4, 9).")
       .def("__repr__", repr_of_translation)
       .def("__str__", [](const TranslatedText& t) { return t.text; })
       .def(py::pickle(
@@ -349,7 +386,8 @@ void add_translator(py::module_& module) {
           },
           "lines"_a, "prefix"_a, "search"_a, "partial"_a = false, "news"_a = py::none(), "glossary"_a = py::none(),
           "avoid"_a = py::none(), "alignment"_a = false, "first_line"_a = 0)
-      .def("close", &PythonTranslator::close);
+      .def("close", &PythonTranslator::close)
+      .def("close_at_exit", &PythonTranslator::close_at_exit);
 }
 
 }  // namespace dragoman::python

@@ -38,21 +38,27 @@ Vocabulary vocabulary_from_state(const py::bytes& state) {
 
 void add_vocabulary(py::module_& module) {
   using namespace py::literals;
-  py::class_<Vocabulary>(module, "Vocabulary")
-      .def(py::init(&load), "path"_a)
+  py::options options;
+  options.disable_function_signatures();  // which would show what the functions check themselves as `object`
+  py::class_<Vocabulary>(module, "Vocabulary",
+                         "Converts text to ids of pieces and back.\n\n"
+                         "``path`` is a SentencePiece model, or a list of another program.")
+      .def(py::init(&load), "path"_a, "__init__(path: str | bytes | os.PathLike)\n\nLoads the file.")
       .def(
-          "encode", [](const Vocabulary& v, const py::object& line) { return v.encode(line_of(line)); }, "line"_a)
+          "encode", [](const Vocabulary& v, const py::object& line) { return v.encode(line_of(line)); }, "line"_a,
+          "encode(line: str) -> list[int]\n\nThe ids of a line's pieces.")
       .def(
           "encode_pieces", [](const Vocabulary& v, const py::object& line) { return v.encode_pieces(line_of(line)); },
-          "line"_a)
-      .def("decode", decode, "ids"_a)
-      .def("decode_pieces", decode_pieces, "pieces"_a)
-      .def("piece", piece, "id"_a)
+          "line"_a, "encode_pieces(line: str) -> list[str]\n\nThe pieces of a line.")
+      .def("decode", decode, "ids"_a, "decode(ids: Iterable[int]) -> str\n\nThe text of pieces with these ids.")
+      .def("decode_pieces", decode_pieces, "pieces"_a,
+           "decode_pieces(pieces: Iterable[str]) -> str\n\nThe text of these pieces.")
+      .def("piece", piece, "id"_a, "piece(id: int) -> str\n\nThe piece with this id.")
       .def("__len__", &Vocabulary::size)
-      .def_property_readonly("unk_id", &Vocabulary::unk)
-      .def_property_readonly("bos_id", &Vocabulary::bos)
-      .def_property_readonly("eos_id", &Vocabulary::eos)
-      .def_property_readonly("pad_id", &Vocabulary::pad)
+      .def_property_readonly("unk_id", &Vocabulary::unk, "Of the unknown piece.")
+      .def_property_readonly("bos_id", &Vocabulary::bos, "Of the beginning of a sentence; -1 if there is none.")
+      .def_property_readonly("eos_id", &Vocabulary::eos, "Of the end of a sentence.")
+      .def_property_readonly("pad_id", &Vocabulary::pad, "Of padding; -1 if there is none.")
       .def(py::pickle(&vocabulary_state, &vocabulary_from_state));
 }
 
