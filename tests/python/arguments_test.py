@@ -4,6 +4,7 @@
     arguments_test.py DRAGOMAN FOLDER_OF_THE_PACKAGE
 """
 import asyncio
+import importlib.util
 import os
 import unittest
 from pathlib import Path
@@ -69,6 +70,42 @@ class Arguments(PackageTest):
         self.assertEqual([s.log_prob for s in scorer.score(iter(LINES), iter(LINES))],
                          [s.log_prob for s in scorer.score(LINES, LINES)])
 
+    def test_truth_values_and_numbers_may_be_numpys(self):
+        class Scalar:  # as numpy's bool, which is no int, and as its arrays without dimensions, which are iterable
+            shape = ()
+
+            def __init__(self, value):
+                self.item = lambda: value
+
+            def __iter__(self):
+                raise TypeError("iteration over a 0-d array")
+
+            def __float__(self):
+                return float(self.item())
+
+        kinds = [Scalar]
+        if importlib.util.find_spec("numpy"):
+            import numpy
+            kinds += [numpy.array, lambda value: numpy.array([value])[0]]
+        line, how = LINES[0], {"n_best": 2, "beam_size": 2}
+        expected = [(t.text, t.words) for t in self.translator.translate(line, alignment=True, **how)]
+        self.assertTrue(expected[0][1])
+        for kind in (int, *kinds):
+            found = self.translator.translate(line, alignment=kind(True), allow_unk=kind(False), **how)
+            self.assertEqual([(t.text, t.words) for t in found], expected)
+            self.assertEqual(float(dragoman.evaluate(["A"], ["a"], lowercase=kind(True), metrics=["exact"])["exact"]), 100)
+        for kind in kinds:
+            self.assertEqual(self.translator.translate(line, beam_size=kind(3)), self.expected[0])
+            name = self.folder / "m.numpy"
+            dragoman.train(train_sets=[self.folder / "s"] * 2, vocabs=[self.folder / "v"] * 2, model=name, after="1u",
+                           dim_emb=kind(16), enc_depth=1, dec_depth=1, transformer_dim_ffn=16, transformer_heads=2, tied_embeddings_all=kind(True),
+                           no_shuffle=[kind(True)], learn_rate=kind(0.001), threads=1)
+            self.assertIn(b'"embedding.weight"', name.read_bytes())
+            for file in (name, Path(f"{name}.state")):
+                file.unlink(missing_ok=True)
+            with self.assertRaisesRegex(TypeError, "seed: expected a text, number"):
+                dragoman.train(model=name, seed=kind(1j))
+
     def test_messages_name_the_argument_and_are_short(self):
         long = "x" * 10_000
         lines = ["a"] * 10_000
@@ -78,6 +115,8 @@ class Arguments(PackageTest):
                 (dragoman.Error, "threads: 10{40} is out", lambda: dragoman.Scorer(self.model, threads=10**40)),
                 (dragoman.Error, "threads: a long int is out", lambda: dragoman.Scorer(self.model, threads=10**5000)),
                 (TypeError, "threads is 'x", lambda: dragoman.evaluate(lines, lines, threads=long)),
+                (TypeError, "lowercase is 2, expected bool", lambda: dragoman.evaluate(lines, lines, lowercase=2)),
+                (TypeError, "allow_unk is 'no', expected bool", lambda: self.translator.translate("a", allow_unk="no")),
                 (TypeError, "lowercase is None, expected bool", lambda: dragoman.evaluate(lines, lines, lowercase=None)),
                 (TypeError, "tokenize: expected str", lambda: dragoman.evaluate(lines, lines, tokenize=lines)),
                 (dragoman.Error, "metrics is 'x", lambda: dragoman.evaluate(lines, lines, metrics=[long])),

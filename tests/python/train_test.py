@@ -172,6 +172,14 @@ class Training(TrainCase):
             self.train("m3", after="1u")
         self.assertIn("Model: ", "\n".join(logged.output))
 
+    def test_knows_every_option_of_the_command(self):
+        names = set(re.findall(r"^  (?:-\w, |    )--([a-z0-9-]+)", self.command("train", "--help=all"), flags=re.MULTILINE))
+        self.assertGreater(len(names), 100)
+        for name in sorted(names):
+            with self.assertRaises((dragoman.Error, TypeError)) as caught:
+                dragoman.train(**{name: [], "no_such_option": 1})
+            self.assertNotIn(f"there is no option '{name}'", str(caught.exception))
+
     def test_says_what_is_wrong(self):
         expected = "expected a text, number, truth value, file name or list of these, found"
         for kind, text, hint, options in (
@@ -188,6 +196,9 @@ class Training(TrainCase):
                 (dragoman.Error, "train has no option cpu_threads", "it is called threads here", {"cpu_threads": 2}),
                 (dragoman.Error, "train has no option devices", "it is called device here", {"devices": "0"}),
                 (dragoman.Error, "train has no option fast-math", "it is a keyword, fast_math, here", {"fast-math": True}),
+                (dragoman.Error, "train has no option config", "yaml.safe_load", {"config": "a.yml"}),
+                (dragoman.Error, "train has no option dump_config", "only the command line", {"dump_config": True}),
+                (dragoman.Error, "train has no option help", "docs/options.md", {"help": True}),
                 (dragoman.Error, "train has no option quiet", "getLogger", {"quiet": True}),
                 (dragoman.Error, "train has no option dry_run", "only the command line", {"dry_run": True}),
                 (dragoman.Error, "nowhere", "", {"train_sets": ["nowhere", "nowhere"]}),

@@ -6,11 +6,11 @@ import operator
 import os
 import re
 import reprlib
-from typing import Iterable, List, Mapping, TypeVar, Union
+from typing import Any, Iterable, List, Mapping, TypeVar, Union
 
 from ._error import Error
 
-Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
 T = TypeVar("T")
 
 _surrogates = re.compile("[\ud800-\udfff]")
@@ -73,6 +73,13 @@ def file_names(paths: Iterable[Path], argument: str) -> list[bytes]:
     return [file_name(path, argument) for path in list_of(paths, argument, "file names")]
 
 
+def plain(value: Any) -> Any:
+    """Python's own value in place of a scalar or an array without dimensions, of numpy and the like."""
+    if getattr(value, "shape", None) == () and callable(getattr(value, "item", None)):
+        return value.item()
+    return value
+
+
 def whole_number(value: int, argument: str, bits: int = 32) -> int:
     try:
         number = operator.index(value)
@@ -99,9 +106,9 @@ def number(value: float, argument: str) -> float:
 
 
 def truth_value(value: bool, argument: str) -> bool:
-    if not isinstance(value, (bool, int)):
+    if not isinstance(truth := plain(value), int) or truth not in (0, 1):
         raise TypeError(f"{argument} is {shown(value)}, expected bool")
-    return bool(value)
+    return bool(truth)
 
 
 def languages(source_lang: str | None, target_lang: str | None) -> dict[str, str]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Callable, Iterable, SupportsFloat, SupportsIndex, Union
 
 from . import _dragoman
-from ._arguments import file_name, list_of, shown, text_of, truth_value, whole_number
+from ._arguments import file_name, list_of, plain, shown, text_of, truth_value, whole_number
 from ._error import Error
 from ._log import log
 from ._run_event import RunEvent
 
-_Word = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]", SupportsIndex, SupportsFloat]
+_Word = Union[str, bytes, os.PathLike[str], os.PathLike[bytes], SupportsIndex, SupportsFloat]
 TrainOption = Union[_Word, Iterable[_Word], None]
 
 
@@ -78,12 +78,17 @@ _elsewhere = {
     "devices": "it is called device here",
     "cpu_threads": "it is called threads here",
     "fast_math": "it is a keyword, fast_math, here",
+    "config": "read the file in Python: train(**yaml.safe_load(open(FILE)))",
+    "dump_config": "only the command line has it",
+    "help": "help(dragoman.train) says what it takes, docs/options.md what the options are",
+    "short_help": "help(dragoman.train) says what it takes, docs/options.md what the options are",
     "quiet": 'messages go to logging.getLogger("dragoman")',
 }
 
 
 def _words(value: TrainOption, argument: str) -> list[bytes] | None:
     """A value as words of a command line. None: True, which may stand for an option without a value."""
+    value = plain(value)
     if value is True:
         return None
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes, os.PathLike, dict, set, frozenset)):
@@ -92,6 +97,7 @@ def _words(value: TrainOption, argument: str) -> list[bytes] | None:
 
 
 def _word(value: object, argument: str) -> bytes:
+    value = plain(value)
     if isinstance(value, bool):
         return b"true" if value else b"false"
     if isinstance(value, (str, bytes, os.PathLike)):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
+import sys
 import weakref
 from collections import deque
 from typing import (
@@ -30,10 +31,12 @@ from ._arguments import (
     languages,
     list_of,
     number,
+    plain,
     shown,
     terms_of,
     text_of,
     texts_of,
+    truth_value,
     whole_number,
 )
 from ._dragoman import Translation
@@ -42,6 +45,14 @@ from ._log import log
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+elif sys.version_info >= (3, 11):
+    from typing import Unpack
+else:  # so that annotations can be evaluated
+
+    class Unpack:
+        def __class_getitem__(cls, keywords: Any) -> Any:
+            return keywords
+
 
 Result = Union[str, List[Translation]]  # with n_best: that many translations, best first
 
@@ -155,13 +166,23 @@ class Translator:
 
     @overload
     def translate(
-        self, lines: Iterable[str], *, read_ahead: int = ..., **search: Unpack[SearchKeywords]
+        self, lines: Iterator[str], *, read_ahead: int = ..., **search: Unpack[SearchKeywords]
     ) -> Iterator[str]: ...
 
     @overload
     def translate(
-        self, lines: Iterable[str], *, n_best: int, read_ahead: int = ..., **search: Unpack[SearchKeywords]
+        self, lines: Iterator[str], *, n_best: int, read_ahead: int = ..., **search: Unpack[SearchKeywords]
     ) -> Iterator[list[Translation]]: ...
+
+    @overload  # which may be a list
+    def translate(
+        self, lines: Iterable[str], *, read_ahead: int = ..., **search: Unpack[SearchKeywords]
+    ) -> Iterable[str]: ...
+
+    @overload
+    def translate(
+        self, lines: Iterable[str], *, n_best: int, read_ahead: int = ..., **search: Unpack[SearchKeywords]
+    ) -> Iterable[list[Translation]]: ...
 
     def translate(
         self,
@@ -175,7 +196,9 @@ class Translator:
         """Translates a line, a list of lines (to a list) or any other iterable (to an iterator, as it goes).
 
         The result of a line is its translation, or with ``n_best`` a list of ``Translation``. An iterator reads
-        ``read_ahead`` lines ahead at most. ``prefix`` is how the translation of a single line begins.
+        ``read_ahead`` lines ahead at most, and gives a translation only once the next line or the end of all lines has
+        come: for a dialogue, whose next line waits for the translation of this one, call ``translate`` line by line.
+        ``prefix`` is how the translation of a single line begins.
         """
         how = self._how(search, n_best)
         if isinstance(lines, (str, bytes)):  # bytes are refused
@@ -193,9 +216,7 @@ class Translator:
 
     def _how(self, search: SearchKeywords, n_best: int = 0) -> _How:
         terms, phrases = search.pop("glossary", None), search.pop("avoid", None)
-        alignment = search.pop("alignment", False)
-        if not isinstance(alignment, bool):
-            raise TypeError(f"alignment is {shown(alignment)}, expected bool")
+        alignment = truth_value(search.pop("alignment", False), "alignment")
         if alignment and n_best == 0:
             raise Error("alignment fills in the words of a Translation, which translate gives with n_best, such as 1")
         options = _search_options(search, n_best)
@@ -343,7 +364,7 @@ def _search_options(search: SearchKeywords, n_best: int = 0) -> _dragoman.Search
     for name, value in {**search, "n_best": n_best}.items():
         kind = type(getattr(options, name))
         try:
-            setattr(options, name, value)
+            setattr(options, name, truth_value(value, name) if kind is bool else plain(value))
         except TypeError:  # of pybind11, which does not name the option
             if isinstance(value, int) and kind in (int, float):
                 raise Error(f"{name}: {shown(value)} is out of range") from None
@@ -379,4 +400,4 @@ _alive: weakref.WeakSet[Translator] = weakref.WeakSet()
 @atexit.register
 def _close_all() -> None:
     for translator in list(_alive):
-        translator.close()
+        translator._translator.close_at_exit()
