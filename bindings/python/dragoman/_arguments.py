@@ -105,7 +105,7 @@ def number(value: float, argument: str) -> float:
     raise TypeError(f"{argument}: expected numbers, found {shown(value)} of type {type(value).__name__}")
 
 
-def truth_value(value: bool, argument: str) -> bool:
+def truth_value(value: object, argument: str) -> bool:
     if not isinstance(truth := plain(value), int) or truth not in (0, 1):
         raise TypeError(f"{argument} is {shown(value)}, expected bool")
     return bool(truth)

@@ -140,7 +140,7 @@ class Translator:
 
     # A str is also an iterable of str: the first matching overload counts.
     @overload
-    def translate(  # type: ignore[overload-overlap]
+    def translate(
         self, lines: str, *, prefix: str = ..., **search: Unpack[SearchKeywords]
     ) -> str: ...
 
@@ -150,12 +150,12 @@ class Translator:
     ) -> list[Translation]: ...
 
     @overload
-    def translate(  # type: ignore[overload-overlap]
+    def translate(
         self, lines: list[str] | tuple[str, ...], *, read_ahead: int = ..., **search: Unpack[SearchKeywords]
     ) -> list[str]: ...
 
     @overload
-    def translate(  # type: ignore[overload-overlap]
+    def translate(
         self,
         lines: list[str] | tuple[str, ...],
         *,
