@@ -60,8 +60,8 @@ canvas { display: block; width: 100%; image-rendering: pixelated; }
 table { border-collapse: separate; border-spacing: 1px; font-size: 12px; }
 th { font-weight: 400; white-space: nowrap; padding: 0 6px 0 0; text-align: right; unicode-bidi: isolate;
   background: var(--card); position: sticky; left: 0; max-width: 12em; overflow: hidden; text-overflow: ellipsis; }
-thead th { writing-mode: vertical-rl; transform: rotate(180deg); text-align: left; padding: 4px 0 0; position: static;
-  max-height: 9em; }
+thead th { writing-mode: vertical-rl; text-orientation: sideways; transform: rotate(180deg); text-align: left;
+  padding: 4px 0 0; position: static; max-height: 9em; }
 td { min-width: var(--cell); height: var(--cell); padding: 0; border-radius: 2px; background: rgb(128 128 128 / .06); }
 tr.at th, th.at { color: rgb(var(--ink)); font-weight: 600; }
 td.at { outline: 2px solid var(--picked); outline-offset: -1px; }
@@ -162,6 +162,9 @@ const keysOf = () => site === 1 ? pair.read : pair.source;
 const weightAt = (q, k) => head.weights[q * keysOf().length + k];
 const number = w => signed ? String(+w.toPrecision(2)) : `${+(w * 100).toPrecision(w < 0.1 ? 1 : 2)} %`;
 
+// A piece beside other text: one of a right-to-left script changes the order of what follows otherwise.
+const isolated = piece => `\u2068${piece}\u2069`;
+
 // Strength is nonlinear so that small weights are visible.
 const strength = w => Math.min(1, Math.abs(w) / head.scale) ** 0.6;
 const colour = w => `rgb(var(--${w < 0 ? 'against' : 'ink'}) / ${strength(w).toFixed(3)})`;
@@ -219,8 +222,9 @@ function look(axis, index) {
     sides[1 - axis][i].classList.toggle('strong', strength(w) > 0.6);
   }
   others.sort((a, b) => Math.abs(b[0]) - Math.abs(a[0]));
-  const said = others.slice(0, 5).filter(o => o[0]).map(([w, piece]) => `${piece} ${number(w)}`).join(', ');
-  $('status').textContent = `${pieces[axis][index]} ${axis ? 'is looked at by' : 'looks at'} ${said || 'nothing'}`;
+  const said = others.slice(0, 5).filter(o => o[0]).map(([w, piece]) => `${isolated(piece)} ${number(w)}`).join(', ');
+  const verb = axis ? 'is looked at by' : 'looks at';
+  $('status').textContent = `${isolated(pieces[axis][index])} ${verb} ${said || 'nothing'}`;
   mark(axis, index);
 }
 
@@ -282,8 +286,8 @@ function table() {
     write(element(row, 'th', { scope: 'row', dir: 'auto', title: query }), query);
     keys.forEach((key, k) => {
       const w = weightAt(q, k);
-      element(row, 'td', { class: 'cell', 'aria-label': number(w), title: `${query} → ${key}: ${number(w)}`,
-        ...(w ? { style: `background:${colour(w)}` } : {}) });
+      element(row, 'td', { class: 'cell', 'aria-label': number(w),
+        title: `${isolated(query)} → ${isolated(key)}: ${number(w)}`, ...(w ? { style: `background:${colour(w)}` } : {}) });
     });
   });
   body.onpointerover = event => {

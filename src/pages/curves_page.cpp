@@ -26,15 +26,15 @@ header { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: baseline; m
 h1 { font-size: 20px; font-weight: 600; margin: 0; }
 h2 { font-size: 14px; font-weight: 600; margin: 0 0 2px; }
 h2 small { font-weight: 400; color: var(--soft); margin-left: 6px; }
-.run { cursor: pointer; user-select: none; }
-.run.off { opacity: .35; }
-.run i { display: inline-block; width: 18px; height: 3px; border-radius: 2px; vertical-align: middle;
-  margin-right: 6px; }
+.run { font: inherit; color: inherit; background: none; border: 0; padding: 2px 8px 2px 0; cursor: pointer; }
+.run[aria-pressed=false] { opacity: .35; }
+.run i { display: inline-block; width: 22px; vertical-align: middle; margin-right: 6px; }
+:focus-visible { outline: 2px solid #2f7ed8; outline-offset: 1px; }
 label { color: var(--soft); margin-left: auto; }
 main { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 480px), 1fr)); gap: 16px; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px 8px;
   position: relative; }
-svg { width: 100%; height: auto; display: block; }
+svg { width: 100%; height: auto; display: block; touch-action: pan-y; }
 svg text { fill: var(--soft); font-size: 11px; }
 .grid { stroke: var(--line); }
 .curve { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
@@ -42,20 +42,27 @@ svg text { fill: var(--soft); font-size: 11px; }
 .tip { position: absolute; pointer-events: none; visibility: hidden; background: var(--card); padding: 6px 9px;
   border: 1px solid var(--line); border-radius: 6px; box-shadow: 0 2px 8px #0003; font-size: 12px; white-space: nowrap;
   z-index: 1; }
-.tip i { display: inline-block; width: 8px; height: 8px; border-radius: 50%; margin-right: 6px; }
+.tip i { display: inline-block; width: 22px; vertical-align: middle; margin-right: 6px; }
 </style>
 </head>
 <body>
 <header><h1>Training runs</h1><span id="runs"></span>
 <label>by <select id="axis"><option value="0">updates</option><option value="1">target tokens</option></select></label>
 </header>
+<noscript>This page draws with scripts, which are switched off. The log of the run (<code>--log-json</code>) has the same
+figures as text.</noscript>
 <main id="charts"></main>
 <script id="data" type="application/json">)html";
 
 constexpr const char* after_curves = R"html(</script>
 <script type="module">
 const runs = JSON.parse(document.getElementById('data').textContent);
-const colours = ['#2f7ed8', '#e4672b', '#1f9d6b', '#b05cc6', '#d9a400', '#4bb4d8', '#d8496b', '#7a8699'];
+// Each has a contrast of 3 or more with both backgrounds. Runs beyond as many have the same colours in other strokes.
+const colours = ['#2f7ed8', '#e4672b', '#1f9d6b', '#b05cc6', '#a87c00', '#2191b8', '#d8496b', '#7a8699'];
+const strokes = [['solid', 'none'], ['dashed', '8 5'], ['dotted', '2 4']];
+const colourOf = run => colours[run % colours.length];
+const strokeOf = run => strokes[Math.floor(run / colours.length) % strokes.length];
+const sample = run => `border-top: 3px ${strokeOf(run)[0]} ${colourOf(run)}`;
 const titles = {
   cost: ['Cost', 'training, label-smoothed, per target token'],
   alignment_cost: ['Alignment cost', 'training, per linked target token'],
@@ -96,10 +103,12 @@ function element(parent, name, attributes, text) {
   return parent.appendChild(made);
 }
 
+// Values that differ in their last bits alone count as equal: there are no ticks between them.
 function range(values) {
   let low = Infinity, high = -Infinity;
   for (const v of values) { low = Math.min(low, v); high = Math.max(high, v); }
-  return low === high ? [low - (Math.abs(low) || 1) * 0.1, high + (Math.abs(high) || 1) * 0.1] : [low, high];
+  if (high - low > 1e-9 * Math.abs(low)) return [low, high];
+  return [low - (Math.abs(low) || 1) * 0.1, high + (Math.abs(high) || 1) * 0.1];
 }
 
 function nearest(points, x) {
@@ -118,6 +127,10 @@ function chart(name, lines, span) {
   if (!lines.length) return;
   const svg = section.appendChild(document.createElementNS('http://www.w3.org/2000/svg', 'svg'));
   svg.setAttribute('viewBox', `0 0 ${W} ${H}`);
+  svg.setAttribute('tabindex', 0);
+  svg.setAttribute('role', 'img');
+  svg.setAttribute('aria-label', `${title}: ` + lines.map(({ run, points }) =>
+    `${run} from ${exact(points[0][2])} to ${exact(points[points.length - 1][2])}`).join('; '));
   const all = lines.flatMap(line => line.points).sort((a, b) => a[axis] - b[axis]);
   const [x0, x1] = span, [low, high] = range(all.map(p => p[2]));
   const y0 = low - (high - low) * 0.04, y1 = high + (high - low) * 0.04;
@@ -131,22 +144,25 @@ function chart(name, lines, span) {
     element(svg, 'text', { x: X(v), y: H - 8, 'text-anchor': 'middle' }, short(v));
   for (const line of lines) {
     const path = line.points.map(p => `${X(p[axis]).toFixed(1)},${Y(p[2]).toFixed(1)}`).join(' ');
-    element(svg, 'polyline', { class: 'curve', points: path, stroke: line.colour });
+    element(svg, 'polyline', { class: 'curve', points: path, stroke: colourOf(line.index),
+      'stroke-dasharray': strokeOf(line.index)[1] });
     if (line.points.length < 30)
-      for (const p of line.points) element(svg, 'circle', { cx: X(p[axis]), cy: Y(p[2]), r: 2.4, fill: line.colour });
+      for (const p of line.points)
+        element(svg, 'circle', { cx: X(p[axis]), cy: Y(p[2]), r: 2.4, fill: colourOf(line.index) });
   }
   const cursor = element(svg, 'line', { class: 'cursor', y1: top, y2: H - bottom });
-  const tip = element(section, 'div', { class: 'tip' });
-  svg.onmousemove = event => {
-    const box = svg.getBoundingClientRect(), at = (event.clientX - box.left) / box.width * W;
-    const x = nearest(all, x0 + (at - left) / (W - left - right) * (x1 - x0))[axis];
+  const tip = element(section, 'div', { class: 'tip', 'aria-live': 'polite' });
+  let shown = -1;  // index of a point of `all`
+  const show = index => {
+    shown = index;
+    const x = all[index][axis], box = svg.getBoundingClientRect();
     cursor.setAttribute('x1', X(x));
     cursor.setAttribute('x2', X(x));
     tip.replaceChildren();
     element(tip, 'div', {}, `${axis ? 'target token' : 'update'} ${exact(x)}`);
     for (const line of lines) {
       const row = element(tip, 'div', {}), p = nearest(line.points, x);
-      element(row, 'i', { style: `background: ${line.colour}` });
+      element(row, 'i', { style: sample(line.index) });
       row.append(exact(p[2]) + (lines.length > 1 ? `  ${line.run}` : '') +
         (p[axis] === x ? '' : ` (at ${exact(p[axis])})`));
     }
@@ -156,7 +172,21 @@ function chart(name, lines, span) {
     tip.style.right = X(x) < W / 2 ? '' : `${card.width - beside + 12}px`;
     cursor.style.visibility = tip.style.visibility = 'visible';
   };
-  svg.onmouseleave = () => { cursor.style.visibility = tip.style.visibility = 'hidden'; };
+  const hide = () => { cursor.style.visibility = tip.style.visibility = 'hidden'; };
+  svg.onpointermove = svg.onpointerdown = event => {
+    const box = svg.getBoundingClientRect(), at = (event.clientX - box.left) / box.width * W;
+    show(all.indexOf(nearest(all, x0 + (at - left) / (W - left - right) * (x1 - x0))));
+  };
+  svg.onpointerleave = event => { if (event.pointerType !== 'touch') hide(); };  // a tap stays
+  svg.onblur = hide;
+  svg.onkeydown = event => {  // arrow keys go to the next point that has another position
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    let to = shown < 0 ? 0 : shown + step;
+    while (shown >= 0 && all[to] && all[to][axis] === all[shown][axis]) to += step;
+    if (all[to]) show(to);
+  };
 }
 
 function draw() {
@@ -168,16 +198,17 @@ function draw() {
   const span = range(shown.flatMap(run => Object.values(run.curves).flat().map(p => p[axis])));
   for (const name of names)
     chart(name, runs.flatMap((run, i) => hidden.has(i) || !run.curves[name] || !run.curves[name].length ? [] :
-      [{ run: run.name, colour: colours[i % colours.length], points: run.curves[name] }]), span);
+      [{ run: run.name, index: i, points: run.curves[name] }]), span);
 }
 
 runs.forEach((run, i) => {
-  const name = element(document.getElementById('runs'), 'span', { class: 'run', title: 'click to hide or show' });
-  element(name, 'i', { style: `background: ${colours[i % colours.length]}` });
-  name.append(run.name + '\u2003');
+  const name = element(document.getElementById('runs'), 'button', { type: 'button', class: 'run', 'aria-pressed': true,
+    title: 'hide or show' });
+  element(name, 'i', { style: sample(i) });
+  name.append(run.name);
   name.onclick = () => {
-    name.classList.toggle('off');
     if (!hidden.delete(i)) hidden.add(i);
+    name.setAttribute('aria-pressed', !hidden.has(i));
     draw();
   };
 });

@@ -227,6 +227,13 @@ class Explaining(CommandCase):
             self.succeed("explain --quiet -m m -o", name, text="abg\n")
             self.assertTrue((self.folder / name).read_text(encoding="utf-8").startswith(begin), name)
 
+    def test_the_page_is_for_scripts_of_other_directions_too(self):
+        page = self.succeed("explain --quiet -m m --format html", text="abg\n")
+        self.assertRegex(page, r"thead th \{ writing-mode: vertical-rl; text-orientation: sideways; transform: rotate\(180deg\)")
+        self.assertIn("`\\u2068${piece}\\u2069`", page)  # isolates
+        for beside in ("isolated(piece)} ${number(w)}", "isolated(pieces[axis][index])} ${verb}", "isolated(query)} → ${isolated(key)}:"):
+            self.assertIn("${" + beside, page)
+
     def places(self, *options):
         return [json.loads(line) for line in self.succeed("explain --positions --format json", *options).splitlines()]
 

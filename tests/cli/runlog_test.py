@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -196,6 +197,51 @@ class Reports(Logged):
             wanted = [[e["update"], e["target_tokens"], e["metrics"][name] if event == "validation" else e[name]]
                       for e in self.of(event)]
             self.assertEqual(first["curves"][name], wanted)
+
+    def in_page(self, script, *logs):
+        """What JavaScript returns in a page of these logs."""
+        node = shutil.which("node")
+        if not node:
+            self.skipTest("node is not installed")
+        self.succeed("plot", *logs, "-o", "probe.html")
+        done = subprocess.run([node, Path(__file__).with_name("page_in_node.js"), self.folder / "probe.html", script],
+                              check=True, capture_output=True, encoding="utf-8", timeout=60)
+        return json.loads(done.stdout)
+
+    def test_plot_draws_values_that_differ_in_their_last_bits(self):
+        costs = {"large": [1e6, 1e6 * (1 + 2**-52)], "one": [1, 1 + 2**-52, 1], "equal": [0, 0], "far": [-1, 3e9]}
+        for name, values in costs.items():
+            lines = [json.dumps({"event": "report", "update": n + 1, "target_tokens": n + 1, "cost": value})
+                     for n, value in enumerate(values)]
+            (self.folder / name).write_text("\n".join(lines), encoding="utf-8")
+            ticks = self.in_page("return document.getElementById('charts').all('text').length;", name)
+            self.assertTrue(6 <= ticks <= 30, f"{name}: {ticks}")
+
+    def test_plot_is_for_keys_and_readers_of_screens_too(self):
+        found = self.in_page("""
+            const charts = document.getElementById('charts'), buttons = document.getElementById('runs').all('button');
+            const [cost] = charts.all('section'), [svg] = cost.all('svg'), curves = cost.all('polyline').map(c => c.attributes);
+            const shown = () => cost.all('div')[0].all('div')[0].textContent, seen = [];
+            for (const key of ['ArrowRight', 'ArrowRight', 'ArrowLeft', 'ArrowLeft']) {
+              svg.onkeydown({ key, preventDefault() {} });
+              seen.push(shown());
+            }
+            svg.onblur();
+            const left = cost.all('div')[0].style.visibility;
+            svg.onpointerdown({ clientX: 559, clientY: 9, pointerType: 'touch' });
+            seen.push(shown());
+            buttons[1].onclick();
+            return { buttons: buttons.map(b => [b.textContent, b.attributes['aria-pressed']]), svg: svg.attributes, seen, left,
+              strokes: curves.map(c => c.stroke + c['stroke-dasharray']),
+              curves: charts.all('section')[0].all('polyline').length };""", *["run.jsonl"] * 10)
+        self.assertEqual(found["buttons"], [["run.jsonl", "false" if i == 1 else "true"] for i in range(10)])
+        costs = [e["cost"] for e in self.of("report")]
+        updates = [e["update"] for e in self.of("report")]
+        self.assertEqual(found["svg"]["role"], "img")
+        self.assertTrue(found["svg"]["aria-label"].startswith(f"Cost: run.jsonl from {costs[0]:.6g} to {costs[-1]:.6g}; run"))
+        self.assertEqual(found["seen"], [f"update {updates[i]}" for i in (0, 1, 0, 0, -1)])
+        self.assertEqual((found["left"], len(set(found["strokes"])), found["curves"]), ("hidden", 10, 9))
+        self.assertIn("<noscript>", (self.folder / "probe.html").read_text(encoding="utf-8"))
 
     def test_plot_writes_the_page_to_a_file_whole_or_not_at_all(self):
         (self.folder / "page.html").write_text("the one before\n", encoding="utf-8")
