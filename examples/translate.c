@@ -1,7 +1,9 @@
 /* Translates the lines of stdin:   translate_c MODEL < source > target */
+#define _POSIX_C_SOURCE 200809L /* getline */
 #include <dragoman/dragoman.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void log_message(void* context, enum dragoman_log_level level, const char* message) {
@@ -39,20 +41,22 @@ static int failed(struct dragoman_error* error) {
 int main(int argc, char** argv) {
   struct dragoman_translator* translator = NULL;
   struct dragoman_error* error = NULL;
-  char line[65536];
-  const char* text = line;
+  char* line = NULL;
+  size_t size = 0;
   if (argc < 2) {
     fprintf(stderr, "usage: translate_c MODEL\n");
     return 2;
   }
   if (load(argv[1], &translator, &error) != DRAGOMAN_OK) return failed(error);
-  while (fgets(line, sizeof line, stdin)) {
+  while (getline(&line, &size, stdin) >= 0) {
+    const char* text = line;
     struct dragoman_translations* best = NULL;
     line[strcspn(line, "\n")] = '\0';
     if (dragoman_translate(translator, &text, 1, NULL, &best, &error) != DRAGOMAN_OK) return failed(error);
     printf("%s\n", dragoman_translations_text(best, 0, 0));
     dragoman_translations_free(best);
   }
+  free(line);
   dragoman_translator_free(translator);
   return 0;
 }

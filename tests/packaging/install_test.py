@@ -61,6 +61,9 @@ class Install(unittest.TestCase):
 
     def check_program(self, program, environment=None):
         self.assertEqual(self.translate(program, "m.safetensors", environment=environment).stdout, self.expected)
+        long = "a" + " " * 70_000 + "house\n"  # more than a buffer of 64 KiB
+        done = run(program, "m.safetensors", cwd=self.folder, input=long, env=os.environ | (environment or {}))
+        self.assertEqual(done.stdout.count("\n"), 1)
         self.assertIn("error: none: ", self.translate(program, "none", expect=2, environment=environment).stderr)
 
     def test_has_what_belongs_to_an_installation(self):
