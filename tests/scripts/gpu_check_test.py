@@ -63,6 +63,12 @@ class GpuCheck(unittest.TestCase):
             self.assertEqual(code, 2)
             self.assertIn(reason, err)
 
+    def test_takes_the_first_word_as_a_stage_unless_it_is_a_build(self):
+        self.assertIn("stage kftt needs --kftt FOLDER", self.check("kftt")[2])
+        self.assertIn("no stage all, expected some of", self.check("tests", "all")[2])
+        (self.folder / "facts").symlink_to(self.folder / "alone")
+        self.assertIn("alone/dragoman: devices      none: there is no library for GPUs", self.check("facts", "tests")[2])
+
     def test_says_what_it_skipped_when_time_is_over(self):
         code, out, err = self.check("with", "tests", "train", "sanitize", "--try-out", "--minutes", 0, "--json", "found.json")
         self.assertEqual(code, 0, out + err)
