@@ -151,6 +151,14 @@ class Trees(unittest.TestCase):
                 self.assertEqual(done.returncode, 2, call)
                 self.assertRegex(done.stderr, f"^error: {name}: .*{message}")
 
+    def test_the_large_recipe_takes_nothing_from_the_small_one(self):
+        def effective(*recipes):
+            return subprocess.run([BINARY, "train", "-c", *(SCRIPTS.parent / "recipes" / name for name in recipes),
+                                   *"-t s t --valid-sets s t -v v w -m m --dump-config full".split()], check=True,
+                                  encoding="utf-8", capture_output=True).stdout
+
+        self.assertEqual(effective("parsing-tiny.yml", "parsing.yml"), effective("parsing.yml"))
+
     def test_a_parser_is_trained_and_measured(self):
         trees = [f"(S (NP (DT {d}) (NN {n})) (VP (ADVP (RB now)) (VBD {v}) (PP (IN with) (NP (DT {e}) (NN {m})))) (. .))\n"
                  for d in ("the", "a") for n in ("cat", "dog", "man") for v in ("ran", "met") for e in ("the", "one")
@@ -165,6 +173,9 @@ class Trees(unittest.TestCase):
                                   env=environment)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertRegex(done.stdout, r"EVALB  precision  recall  complete\n\S+ +\d+\.\d+ ")
+        options = subprocess.run([BINARY, "inspect", "--options", "run/model.safetensors"], cwd=self.folder, check=True,
+                                 encoding="utf-8", capture_output=True).stdout
+        self.assertIn("transformer-positions: rotary", options)  # of recipes/parsing-tiny.yml
         parsed = (self.folder / "run/test.parsed").read_text(encoding="utf-8").splitlines()
         self.assertEqual(len(parsed), 40)
         self.assertGreater(float(done.stdout.split("complete\n")[1].split()[1]), 90)
