@@ -91,6 +91,17 @@ class Arguments(unittest.TestCase):
         self.refused("there is no commit nowhere", "tidy", "nowhere")
 
 
+class Demo(unittest.TestCase):
+    def test_its_last_words_are_commands_for_folders_with_blanks(self):
+        words = [line for line in (SCRIPTS / "demo").read_text(encoding="utf-8").splitlines() if line.startswith("echo")]
+        done = subprocess.run(["sh", "-c", "\n".join(words)], capture_output=True, encoding="utf-8", check=True,
+                              env=os.environ | {"dragoman": "the folder/dragoman", "model": "a demo/model"})
+        lines = done.stdout.splitlines()
+        self.assertEqual(len(lines), 2)
+        for line in lines:
+            self.assertTrue(line.endswith('"the folder/dragoman" translate --model "a demo/model"'), line)
+
+
 class Summary(unittest.TestCase):
     def summary(self, tests):
         """(exit code, last line) of scripts/test in a tree where nothing needs to be built."""
