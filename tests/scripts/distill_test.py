@@ -93,6 +93,14 @@ class Distill(unittest.TestCase):
         again = self.call(*call)
         self.assertEqual((again.returncode, again.stdout), (0, "stopped exists already; delete it to make it again\n"))
 
+    def test_a_call_that_could_not_begin_need_not_be_cleaned_up(self):
+        for source, teacher in (("text.en", "no teacher"), ("packed.xz", "no teacher either")):
+            done = self.call(source, "text.de", "corrected", "-m", teacher)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(teacher, done.stderr)
+        self.assertEqual(self.distilled("corrected", "text.en", "text.de", "-m", "teacher"),
+                         self.distilled("right at once", "text.en", "text.de", "-m", "teacher"))
+
     def test_what_cannot_be_is_said_and_leaves_no_output(self):
         for source, target, message in (("text.en", "short", "text.en has 28 lines, short has 1"),
                                         ("empty", "empty", "empty has no lines"), ("nowhere", "short", "nowhere is not a file"),
