@@ -10,6 +10,7 @@ The environment variable DRAGOMAN names the program, if it is neither built here
 
 import argparse
 import gzip
+import hashlib
 import json
 import lzma
 import os
@@ -110,6 +111,7 @@ class Runner:
     def __init__(self, texts, folder, configs):
         self.texts, self.folder, self.configs = texts, Path(folder), [str(Path(config).resolve()) for config in configs]
         self.dragoman = find_dragoman()
+        self.text = checksum([*texts.train, *(file for pair in texts.tests.values() for file in pair)])
 
     def call(self, *words):
         """Runs a command and returns its CPU seconds. On an interrupt, waits until the program has ended by itself."""
@@ -152,9 +154,14 @@ class Runner:
         if not file.exists():
             return {}
         figures = json.loads(file.read_text(encoding="utf-8"))
-        if figures["made_by"] != self.made_by(row):
+        same_text = figures.get("text") == self.text
+        if same_text and figures["made_by"] == self.made_by(row):
+            return figures
+        if not same_text and (self.folder / "vocab.spm").exists():
+            fail(f"{self.folder} was made with other texts", "delete it, or name another FOLDER")
+        if "parameters" in figures or any(file.parent.glob("model.*")):
             fail(f"{file.parent} was made with other options or texts", "delete it, or name another FOLDER")
-        return figures
+        return {}  # nothing was trained with those options
 
     def made_by(self, row):
         return self.printed(*self.train_words(row), "--dump-config", "minimal")
@@ -164,7 +171,8 @@ class Runner:
         folder, figures = self.folder_of(row), self.done(row)
         if not figures:
             folder.mkdir(parents=True, exist_ok=True)
-            figures = save(folder / "figures.json", {"made_by": self.made_by(row)})
+            (folder / "run.jsonl").unlink(missing_ok=True)
+            figures = save(folder / "figures.json", {"made_by": self.made_by(row), "text": self.text})
         if "parameters" not in figures:
             figures = save(folder / "figures.json", figures | self.train(row, folder))
         if "bleu" not in figures:
@@ -197,6 +205,15 @@ class Runner:
         said = self.printed("evaluate", "--references", reference, "--hypotheses", output, "--tokenize", "none",
                             "--metrics", "bleu", "--json")
         return json.loads(said)["bleu"]
+
+
+def checksum(files):
+    """Of the content of files, in their order."""
+    found = hashlib.sha256()
+    for file in files:
+        content = Path(file).read_bytes()
+        found.update(len(content).to_bytes(8, "little") + content)
+    return found.hexdigest()
 
 
 def save(path, figures):
@@ -260,6 +277,8 @@ def run(description, rows, texts=multi30k, data="tok/{train,test_2016_flickr}.lc
     folder = Path(arguments.folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     runner = Runner(texts(getattr(arguments, "data", None), folder), folder, arguments.configs)
+    for row in rows:
+        runner.done(row)  # before anything is computed that cannot stand in one table with the rest
     try:
         for row in chosen(rows, arguments):
             runner.measure(row)

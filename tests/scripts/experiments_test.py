@@ -105,6 +105,25 @@ class Experiments(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("refused/none was made with other options or texts\n  hint: delete it", err)
 
+    def test_a_folder_of_other_texts_is_refused(self):
+        call = ("same folder", "-c", "small.yml", "-c", "few.yml", "--row")
+        for name, numbers in (("first", range(10, 60)), ("second", range(20, 70))):
+            self.tatoeba(name, numbers, range(80, 99))
+        table = self.succeed("copying-names", "first", *call, "generates")
+        for row in ("generates", "copies"):
+            code, out, err = self.call("copying-names", "second", *call, row)
+            self.assertEqual((code, out), (2, ""))
+            self.assertRegex(err, "same folder was made with other texts\n  hint: delete it, or name another FOLDER")
+        self.assertFalse((self.folder / "same folder/copies").exists())
+        self.assertEqual(self.succeed("copying-names", "first", *call, "generates"), table)
+
+    def test_a_call_that_could_not_begin_need_not_be_cleaned_up(self):
+        (self.folder / "wrong.yml").write_text(SMALL.replace("dim-vocabs: 700", "dim-vocabs: 100000"), encoding="utf-8")
+        code, _, err = self.call("table3", "data", "corrected", "--row", "base", "-c", "wrong.yml")
+        self.assertNotEqual(code, 0)
+        self.assertTrue((self.folder / "corrected/base/figures.json").exists(), err)
+        self.succeed("table3", "data", "corrected", "--row", "base", "-c", "small.yml")
+
     def test_a_run_that_is_stopped_is_resumed(self):
         (self.folder / "long.yml").write_text(SMALL.replace("20", "400") + "disp-freq: 5u\n", encoding="utf-8")
         call = ("data", "stopped", "-c", "long.yml", "--row", "base")
@@ -174,14 +193,18 @@ class Experiments(unittest.TestCase):
                 self.assertTrue(strings and all(len(word) in lengths for word in strings), source)
                 self.assertLessEqual(set(strings), set(reference.split()))
 
-    def test_names_and_numbers_to_be_copied_are_new_too(self):
-        folder = self.folder / "tatoeba"
+    def tatoeba(self, name, train, test):
+        """A folder with text for copying-names, which has these numbers."""
+        folder = self.folder / name
         folder.mkdir()
         words = "red blue green old new small house street river bridge".split()
-        for part, numbers in (("train", range(10, 60)), ("test", range(60, 80))):
+        for part, numbers in (("train", train), ("test", test)):
             for side, said in (("en", "Tom sees {} of {} {}s ."), ("de", "Tom sieht {} von {} {}s .")):
                 lines = [said.format(a, n, b) for n in numbers for a, b in zip(words, words[5:])]
                 (folder / f"{part}.{side}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    def test_names_and_numbers_to_be_copied_are_new_too(self):
+        self.tatoeba("tatoeba", range(10, 60), range(60, 80))
         table = self.cells(self.succeed("copying-names", "tatoeba", "names", "-c", "small.yml", "--row", "generates",
                                         "-c", "few.yml"))
         self.assertEqual(table[0][2:5], ["BLEU", "names", "numbers"])
