@@ -62,8 +62,8 @@ class SearchKeywords(TypedDict, total=False):
 
     ``glossary`` has terms and their translations: ``{"night train": "Nachtzug"}``. Those of the translator's file count
     too, unless they are among these. ``avoid`` has phrases that must not occur, besides those of the translator's file:
-    ``["Hund", "New York"]``. ``alignment`` fills in ``words`` of each ``Translation``. ``n_best`` is not here, since it
-    decides what a result is.
+    ``["Hund", "New York"]``. ``alignment`` fills in ``words`` of each ``Translation``. Sampling draws by ``seed`` and the
+    index of the line among those of the call. ``n_best`` is not here, since it decides what a result is.
     """
 
     beam_size: int
