@@ -120,6 +120,8 @@ function nearest(points, x) {
   return low > 0 && x - points[low - 1][axis] < points[low][axis] - x ? points[low - 1] : points[low];
 }
 
+const across = ([low, high]) => v => left + (v - low) / (high - low) * (W - left - right);
+
 function chart(name, lines, span) {
   const section = element(document.getElementById('charts'), 'section', {});
   const [title, remark] = titles[name] || [name, 'validation'];
@@ -132,15 +134,15 @@ function chart(name, lines, span) {
   svg.setAttribute('aria-label', `${title}: ` + lines.map(({ run, points }) =>
     `${run} from ${exact(points[0][2])} to ${exact(points[points.length - 1][2])}`).join('; '));
   const all = lines.flatMap(line => line.points).sort((a, b) => a[axis] - b[axis]);
-  const [x0, x1] = span, [low, high] = range(all.map(p => p[2]));
+  const [low, high] = range(all.map(p => p[2]));
   const y0 = low - (high - low) * 0.04, y1 = high + (high - low) * 0.04;
-  const X = v => left + (v - x0) / (x1 - x0) * (W - left - right);
+  const X = across(span);
   const Y = v => H - bottom - (v - y0) / (y1 - y0) * (H - top - bottom);
   for (const v of ticks(y0, y1, 5)) {
     element(svg, 'line', { class: 'grid', x1: left, x2: W - right, y1: Y(v), y2: Y(v) });
     element(svg, 'text', { x: left - 8, y: Y(v) + 4, 'text-anchor': 'end' }, short(v));
   }
-  for (const v of ticks(x0, x1, 6))
+  for (const v of ticks(...span, 6))
     element(svg, 'text', { x: X(v), y: H - 8, 'text-anchor': 'middle' }, short(v));
   for (const line of lines) {
     const path = line.points.map(p => `${X(p[axis]).toFixed(1)},${Y(p[2]).toFixed(1)}`).join(' ');
@@ -150,9 +152,15 @@ function chart(name, lines, span) {
       for (const p of line.points)
         element(svg, 'circle', { cx: X(p[axis]), cy: Y(p[2]), r: 2.4, fill: colourOf(line.index) });
   }
+  pointing(section, svg, lines, all, span);
+}
+
+// Shows the values at a position: of the pointer, or reached with the arrow keys. `all`: points of all lines, in order.
+function pointing(section, svg, lines, all, span) {
+  const X = across(span);
   const cursor = element(svg, 'line', { class: 'cursor', y1: top, y2: H - bottom });
   const tip = element(section, 'div', { class: 'tip', 'aria-live': 'polite' });
-  let shown = -1;  // index of a point of `all`
+  let shown = -1;  // index of a point
   const show = index => {
     shown = index;
     const x = all[index][axis], box = svg.getBoundingClientRect();
@@ -175,7 +183,7 @@ function chart(name, lines, span) {
   const hide = () => { cursor.style.visibility = tip.style.visibility = 'hidden'; };
   svg.onpointermove = svg.onpointerdown = event => {
     const box = svg.getBoundingClientRect(), at = (event.clientX - box.left) / box.width * W;
-    show(all.indexOf(nearest(all, x0 + (at - left) / (W - left - right) * (x1 - x0))));
+    show(all.indexOf(nearest(all, span[0] + (at - left) / (W - left - right) * (span[1] - span[0]))));
   };
   svg.onpointerleave = event => { if (event.pointerType !== 'touch') hide(); };  // a tap stays
   svg.onblur = hide;
