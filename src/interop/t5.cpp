@@ -119,10 +119,13 @@ int t5_first_piece(const JsonObject& c) {
   return start == c.number("pad_token_id") || start == c.number("eos_token_id") ? -1 : start;
 }
 
-// Versions 5 and above of transformers always say tie_word_embeddings, and have scale_decoder_outputs besides.
+// Versions 5 and above of transformers always say tie_word_embeddings; for T5, scale_decoder_outputs besides. mT5's
+// class then never scales.
 std::vector<TensorEntry> t5_weights(WeightMapping& weights, ModelConfig& m, const JsonObject& c) {
-  const bool said = c.get("tie_word_embeddings", true), scaled = c.get("scale_decoder_outputs", said);
-  m.embeddings.tied_all = !weights.has(output_name) || (said && !c.has("scale_decoder_outputs"));
+  const bool is_mt5 = c.get("model_type", std::string()) == "mt5", said = c.get("tie_word_embeddings", true),
+             scaled = !is_mt5 && c.get("scale_decoder_outputs", said);
+  const bool tied_as_said = said && !is_mt5 && !c.has("scale_decoder_outputs");
+  m.embeddings.tied_all = !weights.has(output_name) || tied_as_said;
   m.embeddings.tied_source = !m.embeddings.tied_all;
   T5Mapping(weights, m).all();
   std::vector<TensorEntry> ours = weights.take();

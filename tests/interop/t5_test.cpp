@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "interop/huggingface.h"
 #include "tests/interop/huggingface_folder.h"
 
@@ -27,6 +29,12 @@ class T5 : public T5Folder {
 class GatedT5 : public T5Folder {
  protected:
   GatedT5() : T5Folder("t5_gated") {}
+};
+
+// As transformers 5 saves it: "tie_word_embeddings" is true, although the output layer has a table of its own.
+class MT5 : public T5Folder {
+ protected:
+  MT5() : T5Folder("mt5") {}
 };
 
 TEST_F(T5, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
@@ -71,9 +79,26 @@ TEST_F(T5, IsReadAsOlderVersionsWriteIt) {
   EXPECT_GT(score_difference(open_model(path()), golden_pairs()), 1e-3);  // without the factor
 }
 
-TEST_F(T5, ReadsTheModelTypeOfMultilingualT5) {
+TEST_F(MT5, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
+  const ModelFile file = open_model(path());
+  EXPECT_LT(score_difference(file, golden_pairs()), 1e-5);
+  expect_generated(file, read("search.ids"));
+  EXPECT_FALSE(file.config().embeddings.tied_all);
+}
+
+// T5's class multiplies the input of the output layer by D^-½, mT5's never does.
+TEST_F(T5, IsNotScaledIfItIsMultilingualT5) {
+  const auto final_norm = [&] {
+    const ConvertedModel model = *read_huggingface(path());
+    EXPECT_TRUE(model.config.embeddings.tied_all);
+    return std::ranges::find(model.weights, "decoder.norm.weight", &TensorEntry::name)->make();
+  };
+  const auto scaled = final_norm();
+  set("scale_decoder_outputs", "false");
+  const auto unscaled = final_norm();
   set("model_type", "\"mt5\"");
-  EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
+  EXPECT_EQ(final_norm(), unscaled);
+  EXPECT_NE(final_norm(), scaled);
 }
 
 TEST_F(T5, MayBeginTheDecoderWithAnUnknownPieceAsInMadlad) {
