@@ -185,8 +185,25 @@ TEST(WriteCTranslate2, NamesTheKindThatCTranslate2DoesNotHave) {
               HasSubstr("its 'norm_kind' is batch, which cannot be written for CTranslate2 (only layer, rms)"));
   EXPECT_THAT(complaint_of([](ModelConfig& c) { c.attention.score = AttentionScore::additive; }),
               HasSubstr("its 'attention_score' is additive, which cannot be written for CTranslate2"));
+  EXPECT_THAT(complaint_of([](ModelConfig& c) { c.activation = Activation::tanh; }),
+              HasSubstr(folder / "ours: its 'activation' is tanh, which cannot be written for CTranslate2 (only relu, "));
   EXPECT_THAT(complaint_of([](ModelConfig& c) { c.value_size = 5; }), HasSubstr("its 'value_size' is 5"));
   EXPECT_FALSE(fs::exists(folder / "ct2"));
+}
+
+// A model read from another program may have them.
+TEST(WriteCTranslate2, WritesFloat64AsFloat32) {
+  const TemporaryFolder folder;
+  Arena arena;
+  const auto doubles = make_model(toy_config(), backend("cpu"), arena, DType::f64, false);
+  doubles->parameters().initialise(1);
+  save_model(folder / "ours", toy_config(), {toy_vocabulary(), toy_vocabulary()}, weights_of(doubles->parameters()));
+  const ModelFile model(folder / "ours");
+  ASSERT_EQ(model.tensors().get("embedding.weight").dtype, DType::f64);
+  write_ctranslate2(model, folder / "ct2");
+  const ModelFile again = open_model(folder / "ct2");
+  EXPECT_EQ(again.tensors().get("embedding.weight").dtype, DType::f32);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
 }
 
 // A piece that training has never seen may have an embedding of zeros. CTranslate2 divides by the numbers it stores.
@@ -306,6 +323,26 @@ TEST(WriteMarian, WritesModelsOfItsShape) {
       EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
     }
   }
+}
+
+// Marian's numbers only say which layers are the same: in 1 1 2, the third has weights of its own, decoder_l2_….
+TEST(WriteMarian, IsReadWithOtherNumbersOfTiedLayers) {
+  const TemporaryFolder folder;
+  ModelConfig config = marian_config_of_a_toy();
+  config.decoder_layers = 3, config.tied_decoder_layers = {1, 1, 3};
+  const ModelFile model(save_toy_model(folder / "ours", 1, config));
+  write_marian(model, folder / "marian");
+  std::string bytes = read_file(folder / "marian/model.bin");
+  for (const auto& [ours, marians] :
+       {std::pair<std::string, std::string>("decoder_l3_", "decoder_l2_"), {"- 1\n  - 1\n  - 3", "- 1\n  - 1\n  - 2"}}) {
+    ASSERT_NE(bytes.find(ours), bytes.npos) << ours;
+    for (size_t at = 0; (at = bytes.find(ours, at)) != bytes.npos;) bytes.replace(at, ours.size(), marians);
+  }
+  folder.make("marian/model.bin", bytes);
+  const ModelFile again = open_model(folder / "marian/decoder.yml");
+  EXPECT_EQ(again.config().tied_decoder_layers, config.tied_decoder_layers);
+  expect_same_weights(model, again);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
 }
 
 // Marian's vocabularies with byte fallback never generate the bytes below a blank, line breaks and tabs among them.
