@@ -62,7 +62,8 @@ class T5Mapping {
       w_.matrix("source_embedding.weight", table, MatrixRows::outputs);
       w_.matrix("output.weight", output, MatrixRows::outputs);
     }
-    for (const std::string& name : {shared, source, target, output}) w_.ignore(name);
+    for (const std::string& copy : {shared, source, target}) w_.ignore_copy(copy, table);
+    if (c_.embeddings.tied_all) w_.ignore_copy(output, table);
   }
   void layer(const std::string& ours, const std::string& theirs, bool decodes) {
     attention(ours + "self_attention", theirs + "0.SelfAttention.");

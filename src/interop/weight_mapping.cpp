@@ -56,6 +56,21 @@ const ForeignTensor& WeightMapping::get(const std::string& name) const {
   return found->second;
 }
 
+bool WeightMapping::same(const std::string& one, const std::string& other) const {
+  if (one == other) return true;
+  const ForeignTensor &a = get(one), &b = get(other);
+  return a.dtype == b.dtype && a.shape == b.shape && a.read() == b.read();
+}
+
+void WeightMapping::ignore_copy(const std::string& theirs, const std::string& original) {
+  if (!has(theirs)) return;
+  if (!same(theirs, original))
+    throw Error(fmt::format("{}: {} and {} differ, but the configuration says that they are tied", path_, original,
+                            theirs),
+                "the weights are not of this configuration, or were changed one by one");
+  ignore(theirs);
+}
+
 void WeightMapping::reorder_rows(const std::string& theirs, const std::vector<int64_t>& order) {
   const ForeignTensor& t = get(theirs);
   require(!t.shape.empty() && t.shape[0] == int64_t(order.size()), "{}: {} is ({}), expected {} rows", path_, theirs,
