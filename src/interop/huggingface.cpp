@@ -99,7 +99,7 @@ std::optional<ConvertedModel> read_huggingface(const std::string& path) {
   if (!config.has("model_type")) return std::nullopt;
   refuse_onnx(folder);
   const JsonObject generation = huggingface_generation(folder, config);
-  ModelConfig m = huggingface_model_config(config);
+  ModelConfig m = huggingface_model_config(config, generation);
   set_generation(m, generation);
   const Vocabularies vocabularies = huggingface_vocabularies(folder, config, generation, m);
   validate(m, config.path());

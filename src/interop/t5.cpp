@@ -14,7 +14,8 @@ constexpr const char* output_name = "lm_head.weight";
 
 // "relu", "gated-gelu" and the like; gated-gelu means the approximation of gelu by tanh.
 void set_feed_forward(ModelConfig& m, const JsonObject& c) {
-  const std::string name = c.get("feed_forward_proj", std::string("relu")), gated = "gated-";
+  const bool is_mt5 = c.get("model_type", std::string()) == "mt5";
+  const std::string name = c.get("feed_forward_proj", std::string(is_mt5 ? "gated-gelu" : "relu")), gated = "gated-";
   m.gated_feed_forward = name.starts_with(gated);
   const std::string activation = m.gated_feed_forward ? name.substr(gated.size()) : name;
   for (const auto& [known, of] : {std::pair("relu", Activation::relu),
@@ -113,11 +114,6 @@ void set_t5(ModelConfig& m, const JsonObject& c) {
   m.relative_buckets = c.get("relative_attention_num_buckets", 32);
   m.relative_max_distance = c.get("relative_attention_max_distance", 128);
   m.embeddings.scale = 1;
-}
-
-int t5_first_piece(const JsonObject& c) {
-  const int start = c.get("decoder_start_token_id", -1);
-  return start == c.number("pad_token_id") || start == c.number("eos_token_id") ? -1 : start;
 }
 
 // Versions 5 and above of transformers always say tie_word_embeddings; for T5, scale_decoder_outputs besides. mT5's

@@ -236,6 +236,21 @@ TEST_F(M2M100, GivesOthersIfAFormulaIsAnother) {
   EXPECT_GT(changed([](ModelConfig& c) { c.embeddings.scale = 1; }), 1e-3);
 }
 
+// Keys that config.json lacks have the defaults of the class, which differ.
+TEST_F(M2M100, HasTheDefaultsOfItsClass) {
+  for (const char* key : {"activation_function", "scale_embedding", "decoder_start_token_id", "pad_token_id"}) {
+    set(key, "null");
+    EXPECT_LT(score_difference(open_model(path(), english_to_french), golden_pairs(), 1), 1e-5) << key;
+  }
+}
+
+TEST_F(M2M100, BeginsAsGenerateSays) {
+  folder.make("generation_config.json", R"({"decoder_start_token_id": 0})");
+  EXPECT_EQ(open_model(path()).config().first_token(), 0);
+  folder.make("generation_config.json", R"({"decoder_start_token_id": 1})");
+  EXPECT_EQ(open_model(path()).config().decoder_start, DecoderStart::pad);
+}
+
 TEST_F(M2M100, SaysWhichLanguageIsMissing) {
   const ModelFile file = open_model(path());
   EXPECT_THROW(source_frame(file.config()), Error);
@@ -284,6 +299,12 @@ TEST_F(MBart, NamesTheSentencePieceModelThatIsBroken) {
   EXPECT_EQ(complaint(), path + " is text, expected a SentencePiece model");
 }
 
+// Nothing says what the decoder begins with: generate() takes <s>.
+TEST_F(MBart, BeginsWithBosIfNothingSaysOtherwise) {
+  set("decoder_start_token_id", "null");
+  EXPECT_EQ(open_model(path()).config().first_token(), 0);
+}
+
 TEST_F(MBart, MayHaveItsLanguageAtTheEndOfTheSource) {
   folder.make("tokenizer_config.json", R"({"legacy_behaviour": true})");
   const ModelConfig config = open_model(path(), english_to_french).config();
@@ -302,6 +323,18 @@ TEST(HuggingFace, IsAFolderWithAConfiguration) {
   const TemporaryFolder folder;
   EXPECT_FALSE(read_huggingface(folder / ""));
   EXPECT_FALSE(read_huggingface(folder.make("config.json", "{}")));
+}
+
+TEST_F(MarianMt, MustSayWhatTheDecoderBeginsWith) {
+  set("decoder_start_token_id", "null");
+  EXPECT_THAT(complaint(), HasSubstr("config.json has no decoder_start_token_id, nor has generation_config.json"));
+  folder.make("generation_config.json", R"({"decoder_start_token_id": 203})");
+  EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
+}
+
+TEST_F(MarianMt, EndsTranslationsWithOnePiece) {
+  set("eos_token_id", "[0]");
+  EXPECT_THAT(complaint(), HasSubstr("config.json: eos_token_id is [0], expected one id"));
 }
 
 TEST_F(MarianMt, HasAtLeastOneHead) {

@@ -101,6 +101,11 @@ TEST_F(T5, IsNotScaledIfItIsMultilingualT5) {
   EXPECT_NE(final_norm(), scaled);
 }
 
+TEST_F(MT5, HasTheDefaultsOfItsClass) {
+  set("feed_forward_proj", "null");
+  EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
+}
+
 TEST_F(T5, MayBeginTheDecoderWithAnUnknownPieceAsInMadlad) {
   set("decoder_start_token_id", "0");
   const ModelConfig config = open_model(path()).config();

@@ -229,6 +229,18 @@ void make_marian_mt(const TemporaryFolder& folder) {
     folder.make(name, read_file(source_dir() + "/tests/vocab/golden/bpe.spm"));
 }
 
+// What is written is read again.
+TEST(WriteHuggingFace, WritesEveryActivation) {
+  for (const Activation activation : {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::swish,
+                                      Activation::gelu_sigmoid, Activation::tanh, Activation::none}) {
+    const TemporaryFolder folder;
+    ModelConfig config = toy_config();
+    config.activation = activation;
+    write_huggingface(ModelFile(save_toy_model(folder / "ours", 1, config)), folder / "hf");
+    EXPECT_EQ(open_model(folder / "hf").config().activation, activation) << name_of(activation);
+  }
+}
+
 // CTranslate2 has no list of pieces that are never generated, so the file gives them no probability.
 TEST(WriteCTranslate2, LetsTheDecoderBeginWithPadAndNeverGenerateIt) {
   const TemporaryFolder folder;
