@@ -81,7 +81,9 @@ void map_huggingface_embeddings(WeightMapping& w, EmbeddingsConfig& e) {
   const std::string source = e.tied_all      ? first_of({shared, encoder, decoder, output})
                              : e.tied_source ? first_of({encoder, shared, decoder})
                                              : first_of({encoder, shared}),
-                    target = e.ties_source() ? source : e.tied_output ? first_of({decoder, output}) : decoder;
+                    target = e.ties_source() ? source
+                             : e.tied_output ? first_of({decoder, output})
+                                             : decoder;
   table(e.tied_all ? "embedding.weight" : "source_embedding.weight", source);
   e.ties_source() ? w.ignore_copy(decoder, source) : table("target_embedding.weight", target);
   e.ties_output() ? w.ignore_copy(output, target) : table("output.weight", output);

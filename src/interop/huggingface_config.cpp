@@ -99,9 +99,9 @@ void set_mbart(ModelConfig& m, const JsonObject& c) {
 
 int eos_of(const JsonObject& c, const ClassDefaults& defaults) {
   if (c.has("eos_token_id") && c.root()["eos_token_id"].is_array())
-    throw Error(fmt::format("{}: eos_token_id is {}, expected one id", c.path(),
-                            beginning_of(c.root()["eos_token_id"].dump())),
-                "keep the one that ends translations");
+    throw Error(
+        fmt::format("{}: eos_token_id is {}, expected one id", c.path(), beginning_of(c.root()["eos_token_id"].dump())),
+        "keep the one that ends translations");
   return c.get("eos_token_id", defaults.eos);
 }
 

@@ -10,8 +10,8 @@ namespace dragoman {
 void set_t5(ModelConfig& model, const JsonObject& config);
 
 /// The weights of such a model; sets which tables of embeddings are the same. T5 has no biases: ours are zero. Where T5
-/// multiplies the input of the output layer by D^-½, which mT5 never does, the weights of the decoder's final norm contain
-/// the factor.
+/// multiplies the input of the output layer by D^-½, which mT5 never does, the weights of the decoder's final norm
+/// contain the factor.
 std::vector<TensorEntry> t5_weights(WeightMapping& weights, ModelConfig& model, const JsonObject& config);
 
 }  // namespace dragoman

@@ -65,9 +65,9 @@ bool WeightMapping::same(const std::string& one, const std::string& other) const
 void WeightMapping::ignore_copy(const std::string& theirs, const std::string& original) {
   if (!has(theirs)) return;
   if (!same(theirs, original))
-    throw Error(fmt::format("{}: {} and {} differ, but the configuration says that they are tied", path_, original,
-                            theirs),
-                "the weights are not of this configuration, or were changed one by one");
+    throw Error(
+        fmt::format("{}: {} and {} differ, but the configuration says that they are tied", path_, original, theirs),
+        "the weights are not of this configuration, or were changed one by one");
   ignore(theirs);
 }
 

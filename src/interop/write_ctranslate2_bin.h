@@ -14,7 +14,7 @@ namespace dragoman {
 class CTranslate2Output {
  public:
   enum class Type : uint8_t { f32, i8, i16, i32, f16, bf16 };  // as the format numbers them
-  static Type type_of(DType dtype);  // which the format has
+  static Type type_of(DType dtype);                            // which the format has
   struct Variable {
     std::string name;
     Type type;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "interop/export.h"
+#include "interop/huggingface_vocabulary.h"
 #include "interop/open_model.h"
 #include "interop/weight_mapping.h"
 #include "io/safetensors.h"
@@ -176,6 +177,13 @@ TEST_F(MarianMt, MayBeToldTheLanguage) {
   EXPECT_THAT(complaint({.languages = {"deu", ""}}), HasSubstr("takes no source language"));
 }
 
+// Without the weights, which have fewer rows than there are languages.
+Vocabularies huggingface_vocabularies_of(const std::string& folder) {
+  const JsonObject config(std::filesystem::path(folder) / "config.json");
+  ModelConfig model = huggingface_model_config(config, config);
+  return huggingface_vocabularies(folder, config, config, model);
+}
+
 TEST_F(M2M100, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
   const ModelFile file = open_model(path(), english_to_french);
   EXPECT_LT(score_difference(file, golden_pairs(), 1), 1e-5);
@@ -219,8 +227,9 @@ TEST_F(TablesOfM2M100, AreTheSameIfTied) {
   write_tables(1);
   EXPECT_LT(score_difference(open_model(path(), english_to_french), golden_pairs(), 1), 1e-5);
   write_tables(2);
-  EXPECT_THAT(complaint(english_to_french),
-              HasSubstr(": model.shared.weight and model.decoder.embed_tokens.weight differ, but the configuration says"));
+  EXPECT_THAT(
+      complaint(english_to_french),
+      HasSubstr(": model.shared.weight and model.decoder.embed_tokens.weight differ, but the configuration says"));
 }
 
 TEST_F(M2M100, GivesOthersIfAFormulaIsAnother) {
@@ -261,6 +270,24 @@ TEST_F(M2M100, SaysWhichLanguageIsMissing) {
 TEST_F(M2M100, NamesTheSentencePieceModelThatIsBroken) {
   const std::string path = folder.make("sentencepiece.bpe.model", "broken");
   EXPECT_EQ(complaint(), path + " is text, expected a SentencePiece model");
+}
+
+// Version 5 of transformers saves nothing but the name of a list that its tokenizer has.
+TEST_F(M2M100, KnowsTheLanguagesOfItsTokenizer) {
+  std::filesystem::remove(folder / "special_tokens_map.json");
+  EXPECT_THAT(complaint(), HasSubstr("no file names its languages"));
+  set("vocab_size", "164");
+  const char* settings = R"({"added_tokens_decoder": {"0": {"content": "<s>"}}, "language_codes": ")";
+  folder.make("tokenizer_config.json", settings + std::string("m2m100\"}"));
+  const Vocabularies v = huggingface_vocabularies_of(path());
+  EXPECT_EQ(v.target.size(), 164);
+  EXPECT_EQ(v.target.piece(64), "__af__");
+  EXPECT_EQ(v.target.piece(64 + 18), "__en__");
+  EXPECT_EQ(v.target.piece(163), "__zu__");
+  folder.make("tokenizer_config.json", settings + std::string("wmt21\"}"));
+  EXPECT_EQ(huggingface_vocabularies_of(path()).target.piece(71), "__de__");
+  folder.make("tokenizer_config.json", settings + std::string("m2m7\"}"));
+  EXPECT_THAT(complaint(), HasSubstr("no file names its languages"));
 }
 
 // Text is never a language; a translation does not show its own.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "interop/huggingface.h"
+#include "model/frame.h"
 #include "tests/interop/huggingface_folder.h"
 
 namespace dragoman {
@@ -120,6 +122,38 @@ TEST_F(T5, NamesWhatIsNotSupported) {
   EXPECT_THAT(complaint(), HasSubstr("model_type is umt5, expected marian"));
   set("relative_attention_num_buckets", "7");
   EXPECT_THAT(complaint(), HasSubstr("--transformer-relative-buckets 7 is odd"));
+}
+
+TEST_F(T5, BeginsTranslationsAsGenerateIsTold) {
+  folder.make("generation_config.json", R"({"forced_bos_token_id": 9})");
+  EXPECT_THAT(target_frame(open_model(path()).config()).before, testing::ElementsAre(9));
+}
+
+// The SentencePiece model has 340 pieces, the table of embeddings 345 rows.
+TEST_F(T5, HasTheTokensThatWereAdded) {
+  std::string said;
+  const LogSink sink = [&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) said += message;
+  };
+  const LogScope scope(&sink);
+  folder.make("added_tokens.json",
+              R"({"<pad>": 340, "<extra_id_0>": 341, "<2xx>": 343, "a": 344, "<beyond>": 345, "</s>": 2})");
+  const ModelFile file = open_model(path(), {.languages = {"", "xx"}});
+  const Vocabulary& source = file.vocabularies().source;
+  EXPECT_EQ(source.size(), 345);
+  EXPECT_EQ(source.piece(341), "<extra_id_0>");
+  EXPECT_EQ(source.piece(343), "<2xx>");
+  EXPECT_THAT(source_frame(file.config()).before, testing::ElementsAre(343));
+  EXPECT_EQ(source.decode(std::vector<int32_t>{343}), "");
+  EXPECT_THAT(said, HasSubstr(": these added tokens are not found in text, nor shown: <2xx>"));
+  EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
+}
+
+TEST_F(T5, IsNotReadIfItReadsBytes) {
+  folder.make("tokenizer_config.json", R"({"tokenizer_class": "ByT5Tokenizer"})");
+  std::filesystem::remove(folder / "spiece.model");
+  EXPECT_THAT(complaint(),
+              HasSubstr("tokenizer_config.json: tokenizer_class is ByT5Tokenizer, which dragoman does not"));
 }
 
 TEST_F(T5, NamesTheSentencePieceModelThatIsMissing) {

@@ -185,8 +185,9 @@ TEST(WriteCTranslate2, NamesTheKindThatCTranslate2DoesNotHave) {
               HasSubstr("its 'norm_kind' is batch, which cannot be written for CTranslate2 (only layer, rms)"));
   EXPECT_THAT(complaint_of([](ModelConfig& c) { c.attention.score = AttentionScore::additive; }),
               HasSubstr("its 'attention_score' is additive, which cannot be written for CTranslate2"));
-  EXPECT_THAT(complaint_of([](ModelConfig& c) { c.activation = Activation::tanh; }),
-              HasSubstr(folder / "ours: its 'activation' is tanh, which cannot be written for CTranslate2 (only relu, "));
+  EXPECT_THAT(
+      complaint_of([](ModelConfig& c) { c.activation = Activation::tanh; }),
+      HasSubstr(folder / "ours: its 'activation' is tanh, which cannot be written for CTranslate2 (only relu, "));
   EXPECT_THAT(complaint_of([](ModelConfig& c) { c.value_size = 5; }), HasSubstr("its 'value_size' is 5"));
   EXPECT_FALSE(fs::exists(folder / "ct2"));
 }
@@ -345,8 +346,8 @@ TEST(WriteMarian, IsReadWithOtherNumbersOfTiedLayers) {
   const ModelFile model(save_toy_model(folder / "ours", 1, config));
   write_marian(model, folder / "marian");
   std::string bytes = read_file(folder / "marian/model.bin");
-  for (const auto& [ours, marians] :
-       {std::pair<std::string, std::string>("decoder_l3_", "decoder_l2_"), {"- 1\n  - 1\n  - 3", "- 1\n  - 1\n  - 2"}}) {
+  for (const auto& [ours, marians] : {std::pair<std::string, std::string>("decoder_l3_", "decoder_l2_"),
+                                      {"- 1\n  - 1\n  - 3", "- 1\n  - 1\n  - 2"}}) {
     ASSERT_NE(bytes.find(ours), bytes.npos) << ours;
     for (size_t at = 0; (at = bytes.find(ours, at)) != bytes.npos;) bytes.replace(at, ours.size(), marians);
   }
