@@ -13,10 +13,10 @@
 #include "interop/write_marian.h"
 #include "interop/write_onnx.h"
 #include "io/int8_weights.h"
-#include "tests/error_of.h"
 #include "tests/failing_calls.h"
 #include "tests/interop/golden.h"
 #include "tests/interop/score_difference.h"
+#include "tests/interop/written_model.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
@@ -28,42 +28,6 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-// With the scores that the model itself gives, so that another one is compared with it.
-std::vector<ReferenceScore> pairs_of(const ModelFile& model) {
-  const int eos = model.config().special.eos, pieces = model.config().target_vocabulary;
-  std::vector<ReferenceScore> pairs;
-  for (int first = 3; first + 4 < pieces && first < 40; first += 7)
-    pairs.push_back({{first, first + 2, first + 1, eos}, {first + 3, first, eos}, 0});
-  for (ReferenceScore& pair : pairs) {
-    Arena arena;
-    const LoadedModel loaded = load_model(model, backend("cpu"), arena);
-    Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
-    const Batch batch{{pair.source, Spans::of_lengths({int32_t(pair.source.size())})},
-                      {pair.target, Spans::of_lengths({int32_t(pair.target.size())})},
-                      {0}};
-    const Tensor log_prob = loaded.model->loss(cx, batch, 0).log_prob;
-    for (size_t t = 0; t < pair.target.size(); ++t) pair.score += log_prob.as<float>()[t];
-  }
-  return pairs;
-}
-
-using Write = void (*)(const ModelFile& model, const std::string& folder);
-
-std::string complaint(Write write, const ModelFile& model, const std::string& folder) {
-  return error_of([&] { write(model, folder); });
-}
-
-// All bytes of a tensor that has the same name in both.
-void expect_same_weights(const ModelFile& a, const ModelFile& b) {
-  for (const TensorEntry& t : a.tensors().tensors()) {
-    if (t.name.starts_with("vocabulary.")) continue;
-    const TensorEntry* other = b.tensors().find(t.name);
-    ASSERT_NE(other, nullptr) << t.name;
-    EXPECT_EQ(t.dtype, other->dtype) << t.name;
-    EXPECT_TRUE(std::ranges::equal(t.bytes, other->bytes)) << t.name;
-  }
-}
 
 TEST(WriteCTranslate2, GivesBackWhatWasRead) {
   for (const char* name : {"ct2_marian", "ct2_opennmt", "ct2_madlad", "ct2_rotary", "ct2_relative"}) {
@@ -306,87 +270,6 @@ TEST(WriteHuggingFace, AddsAPieceToBeginWithIfPadIsNotZero) {
 }
 
 // Marian's golden models have lists of words, which its SentencePiece vocabularies cannot be.
-TEST(WriteMarian, NeedsVocabulariesOfSentencePiece) {
-  TemporaryFolder folder;
-  const std::vector<std::string> words(2, golden("words.yml"));
-  EXPECT_THAT(complaint(write_marian, open_model(golden("tied.npz"), {.vocabs = words}), folder / "marian"),
-              HasSubstr("has no SentencePiece model"));
-  EXPECT_FALSE(fs::exists(folder / "marian"));
-}
-
-ModelConfig marian_config_of_a_toy() {
-  ModelConfig config = toy_config();
-  config.decoder_start = DecoderStart::zero, config.position_spacing = PositionSpacing::tensor2tensor;
-  config.norm_epsilon = 1e-6, config.embeddings.output_bias = true;
-  return config;
-}
-
-TEST(WriteMarian, WritesModelsOfItsShape) {
-  for (const NormPlacement norm : {NormPlacement::post, NormPlacement::pre}) {
-    for (const bool tied : {true, false}) {
-      TemporaryFolder folder;
-      ModelConfig config = marian_config_of_a_toy();
-      config.norm = norm, config.embeddings.tied_all = tied, config.activation = Activation::gelu;
-      config.decoder_layers = 2;
-      if (tied) config.tied_decoder_layers = {1, 1};
-      const ModelFile model(save_toy_model(folder / "ours", 1, config));
-      write_marian(model, folder / "marian");
-      const ModelFile again = open_model(folder / "marian/decoder.yml");
-      expect_same_weights(model, again);
-      EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
-    }
-  }
-}
-
-// Marian's numbers only say which layers are the same: in 1 1 2, the third has weights of its own, decoder_l2_….
-TEST(WriteMarian, IsReadWithOtherNumbersOfTiedLayers) {
-  const TemporaryFolder folder;
-  ModelConfig config = marian_config_of_a_toy();
-  config.decoder_layers = 3, config.tied_decoder_layers = {1, 1, 3};
-  const ModelFile model(save_toy_model(folder / "ours", 1, config));
-  write_marian(model, folder / "marian");
-  std::string bytes = read_file(folder / "marian/model.bin");
-  for (const auto& [ours, marians] : {std::pair<std::string, std::string>("decoder_l3_", "decoder_l2_"),
-                                      {"- 1\n  - 1\n  - 3", "- 1\n  - 1\n  - 2"}}) {
-    ASSERT_NE(bytes.find(ours), bytes.npos) << ours;
-    for (size_t at = 0; (at = bytes.find(ours, at)) != bytes.npos;) bytes.replace(at, ours.size(), marians);
-  }
-  folder.make("marian/model.bin", bytes);
-  const ModelFile again = open_model(folder / "marian/decoder.yml");
-  EXPECT_EQ(again.config().tied_decoder_layers, config.tied_decoder_layers);
-  expect_same_weights(model, again);
-  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
-}
-
-// Marian's vocabularies with byte fallback never generate the bytes below a blank, line breaks and tabs among them.
-TEST(WriteMarian, LeavesOutTheBytesThatMarianLeavesOut) {
-  const TemporaryFolder folder;
-  ModelConfig config = marian_config_of_a_toy();
-  write_marian(ModelFile(save_toy_model(folder / "ours", 1, config)), folder / "marian");
-  const ModelFile read = open_model(folder / "marian");
-  const std::vector<int>& left_out = read.config().generation.suppressed;
-  ASSERT_EQ(left_out.size(), 32);
-  EXPECT_EQ(read.vocabularies().target.piece(left_out.front()), "<0x00>");
-  EXPECT_EQ(read.vocabularies().target.piece(left_out.back()), "<0x1F>");
-  EXPECT_EQ(complaint(write_marian, read, folder / "again"), "");
-  config.generation.suppressed = {300};
-  const ModelFile other(save_toy_model(folder / "other", 1, config));
-  EXPECT_THAT(complaint(write_marian, other, folder / "none"), HasSubstr("its 'suppressed_ids' has 300, which Marian"));
-}
-
-TEST(WriteMarian, NamesWhatMarianComputesOtherwise) {
-  TemporaryFolder folder;
-  const ModelFile ours(save_toy_model(folder / "ours", 1));
-  EXPECT_THAT(complaint(write_marian, ours, folder / "marian"),
-              HasSubstr("its 'norm_epsilon' is 1e-05, which cannot be written for Marian (only 1e-06)"));
-  EXPECT_THAT(complaint(write_marian, ours, folder / "marian"), HasSubstr("; its 'decoder_start' is "));
-  ModelConfig config = marian_config_of_a_toy();
-  config.activation = Activation::gelu_tanh;
-  const ModelFile other(save_toy_model(folder / "other", 1, config));
-  EXPECT_THAT(complaint(write_marian, other, folder / "marian"), HasSubstr("its activation is gelu-tanh"));
-  EXPECT_FALSE(fs::exists(folder / "marian"));
-}
-
 TEST(WriteModels, NamesTheFieldThatHasNoEqual) {
   TemporaryFolder folder;
   const ModelFile opennmt = open_model(golden("ct2_opennmt"));
