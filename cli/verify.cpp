@@ -21,6 +21,7 @@
 #include "dragoman/scorer.h"
 #include "dragoman/text_translator.h"
 #include "interop/marian_files.h"
+#include "io/model_file.h"
 
 namespace dragoman {
 namespace {
@@ -93,9 +94,19 @@ std::vector<Verification::Verdict> Verification::verdicts_of(std::string_view ou
   return verdicts;
 }
 
+// The converted model puts the language before each source; the other program has to find it there.
+std::vector<std::string> Verification::sources_with_language() const {
+  const ModelFile model(options_.output);
+  const GenerationConfig& g = model.config().generation;
+  std::vector<std::string> lines = sources_.lines;
+  if (g.target_language == TargetLanguage::source && g.target_language_id >= 0)
+    for (std::string& line : lines) line = model.vocabularies().source.piece(g.target_language_id) + " " + line;
+  return lines;
+}
+
 std::vector<Verification::Verdict> Verification::ask_for_verdicts(const std::vector<std::string>& ours) const {
   const std::string source = folder_.file("source"), target = folder_.file("target");
-  write_lines(source, sources_.lines), write_lines(target, ours);
+  write_lines(source, sources_with_language()), write_lines(target, ours);
   std::vector<std::string> arguments = {options_.input, source, target, options_.source_lang, options_.target_lang};
   arguments.insert(arguments.end(), options_.vocabs.begin(), options_.vocabs.end());
   return verdicts_of(ask(arguments), ours.size());

@@ -36,6 +36,7 @@ class Verification {
   static Sources sources_of(const std::string& path);
   static std::vector<Verdict> verdicts_of(std::string_view output, size_t lines);
   std::string ask(const std::vector<std::string>& arguments) const;
+  std::vector<std::string> sources_with_language() const;
   std::vector<Verdict> ask_for_verdicts(const std::vector<std::string>& ours) const;
 
   ConvertCommandOptions options_;

@@ -3,10 +3,10 @@
 namespace dragoman {
 
 /// A program for python3: KIND MODEL SOURCE TARGET SOURCE_LANG TARGET_LANG [VOCAB VOCAB] prints, for each pair of
-/// lines, the log-probability of the target, a tab, and its own greedy translation of the source. With KIND alone it
-/// fails if the program is not installed.
+/// lines, the log-probability of the target, a tab, and its own greedy translation of the source. A source that begins
+/// with the language to translate into has its piece already. With KIND alone it fails if the program is not installed.
 inline constexpr const char* verify_program = R"py(
-import importlib.util, json, os, subprocess, sys
+import importlib.util, json, os, re, subprocess, sys
 
 kind = sys.argv[1]
 for name in {"marian": ["_pymarian"], "transformers": ["torch", "transformers"],
@@ -42,12 +42,11 @@ def transformers():
     more = {"src_lang": source_lang, "tgt_lang": target_lang} if source_lang else {}
     tokenizer = AutoTokenizer.from_pretrained(model, **more)
     net = AutoModelForSeq2SeqLM.from_pretrained(model).eval()
-    prefix = f">>{target_lang}<< " if target_lang and not source_lang else ""
     start = net.config.decoder_start_token_id
     forced = tokenizer.convert_tokens_to_ids(tokenizer.lang_code_to_token[target_lang]
                                              if hasattr(tokenizer, "lang_code_to_token") else target_lang) if more else None
     for text, translation in zip(*lines):
-        ids = tokenizer([prefix + text], return_tensors="pt").input_ids
+        ids = tokenizer([text], return_tensors="pt").input_ids
         labels = tokenizer(text_target=[translation]).input_ids[0]
         with torch.no_grad():
             logits = net(input_ids=ids, decoder_input_ids=torch.tensor([[start] + labels[:-1]])).logits[0]
@@ -69,7 +68,8 @@ def ctranslate2():
         return sentencepiece.SentencePieceProcessor(model_file=name) if name else None
     pieces = [splitter(side, i) for i, side in enumerate(("source", "target"))]
     def split(text, i):
-        return pieces[i].encode(text, out_type=str) if pieces[i] else text.split()
+        tag, text = re.match("(>>.*?<<)? ?(.*)", text).groups() if i == 0 else (None, text)  # as OPUS-MT's tokenizer
+        return ([tag] if tag else []) + (pieces[i].encode(text, out_type=str) if pieces[i] else text.split())
     net = ctranslate2.Translator(model, compute_type="float32")
     opennmt = config.get("decoder_start_token") == config["bos_token"] != "<pad>"
     ends = [] if config.get("add_source_eos") or opennmt else [config["eos_token"]]

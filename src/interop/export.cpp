@@ -9,6 +9,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "interop/raw_bytes.h"
 #include "io/config_json.h"
 #include "io/finite.h"
 #include "io/int8_weights.h"
@@ -26,17 +27,13 @@ std::string without_slash(const std::string& path) {
   return path.substr(0, std::max<size_t>(1, path.find_last_not_of('/') + 1));
 }
 
-bool is_floating(DType type) { return type == DType::f64 || type == DType::f32 || is_half(type); }
-
 Bytes restored(const TensorEntry& weight, const SafetensorsFile& file) {
   const std::vector<int8_t> numbers = values_of<int8_t>(weight);
   const std::vector<float> scales = values_of<float>(file, scale_name(weight.name));
   const int64_t columns = weight.shape[1];
   std::vector<float> values(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i) values[i] = scales[i / size_t(columns)] * float(numbers[i]);
-  Bytes bytes(values.size() * sizeof(float));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
+  return raw_bytes(values);
 }
 
 // A folder beside the one that it is renamed to; what was not renamed is removed.

@@ -34,6 +34,8 @@ void write_folder(const std::string& path, const std::function<void(const Output
 void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program,
                     const ModelConfig& fixed = {}, const std::string& advice = "");
 
+constexpr bool is_floating(DType type) { return type == DType::f64 || type == DType::f32 || is_half(type); }
+
 /// A weight as it is stored, except that 8 bits become float32. The model must outlive the result.
 TensorEntry floating(const ModelFile& model, const std::string& weight);
 

@@ -192,9 +192,8 @@ void map_fairseq_embeddings(WeightMapping& w, const EmbeddingsConfig& e) {
                     old = "decoder.embed_out", output = w.has(old) ? old : "decoder.output_projection.weight";
   const auto table = [&](const char* ours, const std::string& theirs) { w.matrix(ours, theirs, MatrixRows::outputs); };
   table(e.tied_all ? "embedding.weight" : "source_embedding.weight", source);
-  if (!e.ties_source()) table("target_embedding.weight", target);
-  if (!e.ties_output()) table("output.weight", output);
-  for (const std::string& tied : {target, output}) w.ignore(tied);
+  e.ties_source() ? w.ignore_copy(target, source) : table("target_embedding.weight", target);
+  e.ties_output() ? w.ignore_copy(output, e.ties_source() ? source : target) : table("output.weight", output);
   for (const char* side : {"encoder", "decoder"})
     for (const char* unused : {".version", ".embed_positions._float_tensor"}) w.ignore(std::string(side) + unused);
 }

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace dragoman {
 
 namespace {
 
+// A tensor without elements may have other sizes whose product is beyond all bounds.
 int64_t bytes_of_row(const ForeignTensor& tensor) {
+  if (std::ranges::count(tensor.shape, 0) > 0) return 0;
   int64_t bytes = size_of(tensor.dtype);
   for (size_t d = 1; d < tensor.shape.size(); ++d) bytes *= tensor.shape[d];
   return bytes;

@@ -66,24 +66,30 @@ std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
   return tensors;
 }
 
-// Tied matrices are stored once, or once under each name.
-void map_huggingface_embeddings(WeightMapping& w, const EmbeddingsConfig& e) {
-  const std::string shared = "model.shared.weight", source = "model.encoder.embed_tokens.weight",
-                    target = "model.decoder.embed_tokens.weight", output = "lm_head.weight";
+// Tied matrices are stored once, or once under each name. Untied, M2M100 and mBART may have a table for each side; then
+// nothing reads the shared one.
+void map_huggingface_embeddings(WeightMapping& w, EmbeddingsConfig& e) {
+  const std::string shared = "model.shared.weight", encoder = "model.encoder.embed_tokens.weight",
+                    decoder = "model.decoder.embed_tokens.weight", output = "lm_head.weight";
   const auto first_of = [&](std::initializer_list<std::string> names) {
     for (const std::string& name : names)
       if (w.has(name)) return name;
     return *names.begin();
   };
   const auto table = [&](const char* ours, const std::string& theirs) { w.matrix(ours, theirs, MatrixRows::outputs); };
-  if (e.tied_all)
-    table("embedding.weight", first_of({shared, source, target, output}));
-  else
-    table("source_embedding.weight", first_of({source, shared}));
-  if (!e.ties_source()) table("target_embedding.weight", first_of({target, output}));
-  if (!e.ties_output()) table("output.weight", output);
+  if (e.tied_source && w.has(encoder) && w.has(decoder)) e.tied_source = w.same(encoder, decoder);
+  const std::string source = e.tied_all      ? first_of({shared, encoder, decoder, output})
+                             : e.tied_source ? first_of({encoder, shared, decoder})
+                                             : first_of({encoder, shared}),
+                    target = e.ties_source() ? source
+                             : e.tied_output ? first_of({decoder, output})
+                                             : decoder;
+  table(e.tied_all ? "embedding.weight" : "source_embedding.weight", source);
+  e.ties_source() ? w.ignore_copy(decoder, source) : table("target_embedding.weight", target);
+  e.ties_output() ? w.ignore_copy(output, target) : table("output.weight", output);
+  if (e.tied_all) w.ignore_copy(shared, source), w.ignore_copy(encoder, source);
+  w.ignore(shared);
   if (e.output_bias) w.vector("output.bias", "final_logits_bias");
-  for (const std::string& name : {shared, source, target, output}) w.ignore(name);
 }
 
 }  // namespace
@@ -95,7 +101,7 @@ std::optional<ConvertedModel> read_huggingface(const std::string& path) {
   if (!config.has("model_type")) return std::nullopt;
   refuse_onnx(folder);
   const JsonObject generation = huggingface_generation(folder, config);
-  ModelConfig m = huggingface_model_config(config);
+  ModelConfig m = huggingface_model_config(config, generation);
   set_generation(m, generation);
   const Vocabularies vocabularies = huggingface_vocabularies(folder, config, generation, m);
   validate(m, config.path());

@@ -1,5 +1,7 @@
 #include "interop/huggingface_config.h"
 
+#include "base/utf8.h"
+#include "interop/huggingface_activations.h"
 #include "interop/t5.h"
 
 namespace dragoman {
@@ -10,18 +12,36 @@ void require_equal(const JsonObject& c, const char* key, bool expected, const ch
     throw Error(fmt::format("{}: {} is {}, which dragoman does not support", c.path(), key, !expected), why);
 }
 
-Activation activation_of(const JsonObject& c) {
-  const std::string name = c.get("activation_function", std::string("gelu"));
-  for (const auto& [known, activation] : {std::pair("swish", Activation::swish),
-                                          {"silu", Activation::swish},
-                                          {"relu", Activation::relu},
-                                          {"gelu", Activation::gelu},
-                                          {"gelu_new", Activation::gelu_tanh},
-                                          {"gelu_fast", Activation::gelu_tanh},
-                                          {"quick_gelu", Activation::gelu_sigmoid}})
+/// What a class takes for keys that config.json lacks; -1: nothing, the key is required or has no value.
+struct ClassDefaults {
+  const char* activation;
+  bool scales_embeddings;
+  int start, bos, eos, pad;
+};
+
+ClassDefaults defaults_of(HuggingFaceClass of) {
+  switch (of) {
+    case HuggingFaceClass::marian:
+      return {"gelu", false, -1, -1, 0, -1};
+    case HuggingFaceClass::m2m100:
+      return {"relu", true, 2, 0, 2, 1};
+    case HuggingFaceClass::mbart:
+      return {"gelu", false, -1, 0, 2, 1};
+    case HuggingFaceClass::t5:
+      break;
+  }
+  return {"", false, -1, -1, 1, 0};
+}
+
+Activation activation_of(const JsonObject& c, const ClassDefaults& defaults) {
+  const std::string name = c.get("activation_function", std::string(defaults.activation));
+  std::string all;
+  for (const auto& [known, activation] : huggingface_activations) {
     if (name == known) return activation;
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", known);
+  }
   throw Error(fmt::format("{}: activation_function is {}, which dragoman does not support", c.path(), name),
-              "swish, silu, relu, gelu, gelu_new and quick_gelu are supported");
+              "these are supported: " + all);
 }
 
 // 0 would mean "as in the encoder" in a ModelConfig.
@@ -43,8 +63,8 @@ void set_sizes(ModelConfig& m, const JsonObject& c) {
   m.target_vocabulary = c.get("decoder_vocab_size", m.source_vocabulary);
 }
 
-void set_embeddings(ModelConfig& m, const JsonObject& c) {
-  m.embeddings.scale = c.get("scale_embedding", false) ? 0 : 1;
+void set_embeddings(ModelConfig& m, const JsonObject& c, const ClassDefaults& defaults) {
+  m.embeddings.scale = c.get("scale_embedding", defaults.scales_embeddings) ? 0 : 1;
   const bool shared = c.get("share_encoder_decoder_embeddings", true), tied = c.get("tie_word_embeddings", true);
   m.embeddings.tied_all = shared && tied;
   m.embeddings.tied_source = shared && !tied;
@@ -63,7 +83,7 @@ void set_marian(ModelConfig& m, const JsonObject& c) {
 void set_m2m100(ModelConfig& m, const JsonObject& c) {
   m.norm = NormPlacement::pre;
   m.position_spacing = PositionSpacing::tensor2tensor;
-  const int pad = c.get("pad_token_id", 1);
+  const int pad = c.get("pad_token_id", defaults_of(HuggingFaceClass::m2m100).pad);
   require(pad < m.source_vocabulary, "{}: pad_token_id is {}, expected less than vocab_size, {}", c.path(), pad,
           m.source_vocabulary);
   m.first_position = pad + 1;
@@ -77,14 +97,39 @@ void set_mbart(ModelConfig& m, const JsonObject& c) {
   m.embeddings.output_bias = true;
 }
 
-void set_special_ids(ModelConfig& m, const JsonObject& c, int bos) {
-  m.special = {.unk = 0, .bos = bos, .eos = c.number("eos_token_id"), .pad = c.number("pad_token_id")};
-  const int start = c.get("decoder_start_token_id", m.special.pad);
+int eos_of(const JsonObject& c, const ClassDefaults& defaults) {
+  if (c.has("eos_token_id") && c.root()["eos_token_id"].is_array())
+    throw Error(
+        fmt::format("{}: eos_token_id is {}, expected one id", c.path(), beginning_of(c.root()["eos_token_id"].dump())),
+        "keep the one that ends translations");
+  return c.get("eos_token_id", defaults.eos);
+}
+
+// As generate() finds it: it begins with <s> if nothing says what to begin with.
+int start_of(const JsonObject& c, const JsonObject& generation, const ClassDefaults& defaults) {
+  for (const char* key : {"decoder_start_token_id", "bos_token_id"}) {
+    const int otherwise = key == std::string("bos_token_id") ? defaults.bos : defaults.start,
+              id = generation.get(key, c.get(key, otherwise));
+    if (id >= 0) return id;
+  }
+  throw Error(fmt::format("{} has no decoder_start_token_id, nor has generation_config.json", c.path()),
+              "add it: the id of the piece that the decoder begins with, often that of <pad> or </s>");
+}
+
+void set_special_ids(ModelConfig& m, const JsonObject& c, const JsonObject& generation, HuggingFaceClass of) {
+  const ClassDefaults defaults = defaults_of(of);
+  const bool has_bos = defaults.bos >= 0;
+  m.special = {.unk = 0,
+               .bos = has_bos ? c.get("bos_token_id", defaults.bos) : -1,
+               .eos = eos_of(c, defaults),
+               .pad = c.get("pad_token_id", defaults.pad)};
+  require(m.special.pad >= 0, "{} has no pad_token_id", c.path());
+  const int start = start_of(c, generation, defaults);
   if (start == m.special.pad || start == m.special.eos) {
     m.decoder_start = start == m.special.pad ? DecoderStart::pad : DecoderStart::eos;
     return;
   }
-  if (bos < 0) m.special.bos = c.get("bos_token_id", -1);
+  if (!has_bos) m.special.bos = of == HuggingFaceClass::t5 ? start : c.get("bos_token_id", -1);  // MADLAD-400: <unk>
   m.decoder_start = DecoderStart::bos;
   require(start == m.special.bos, "{}: decoder_start_token_id is {}, expected that of pad, {}, or of eos, {}", c.path(),
           start, m.special.pad, m.special.eos);
@@ -105,33 +150,30 @@ HuggingFaceClass huggingface_class(const JsonObject& config) {
               "mT5 and MADLAD-400)");
 }
 
-ModelConfig huggingface_model_config(const JsonObject& config) {
+ModelConfig huggingface_model_config(const JsonObject& config, const JsonObject& generation) {
   ModelConfig m;
   const HuggingFaceClass of = huggingface_class(config);
+  const ClassDefaults defaults = defaults_of(of);
   if (of != HuggingFaceClass::t5) {
     set_sizes(m, config);
-    set_embeddings(m, config);
-    m.activation = activation_of(config);
+    set_embeddings(m, config, defaults);
+    m.activation = activation_of(config, defaults);
   }
-  int bos = -1;
   switch (of) {
     case HuggingFaceClass::marian:
       set_marian(m, config);
       break;
     case HuggingFaceClass::m2m100:
       set_m2m100(m, config);
-      bos = config.get("bos_token_id", 0);
       break;
     case HuggingFaceClass::mbart:
       set_mbart(m, config);
-      bos = config.get("bos_token_id", 0);
       break;
     case HuggingFaceClass::t5:
       set_t5(m, config);
-      bos = t5_first_piece(config);
       break;
   }
-  set_special_ids(m, config, bos);
+  set_special_ids(m, config, generation, of);
   return m;
 }
 

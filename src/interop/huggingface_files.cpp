@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "interop/huggingface_activations.h"
 
 namespace dragoman {
 namespace {
@@ -11,22 +12,8 @@ namespace {
 using nlohmann::ordered_json;
 
 const char* name_of_theirs(Activation activation) {
-  switch (activation) {
-    case Activation::relu:
-      return "relu";
-    case Activation::gelu:
-      return "gelu";
-    case Activation::gelu_tanh:
-      return "gelu_new";
-    case Activation::gelu_sigmoid:
-      return "quick_gelu";
-    case Activation::swish:
-      return "swish";
-    case Activation::tanh:
-      return "tanh";
-    case Activation::none:
-      return "linear";
-  }
+  for (const auto& [name, known] : huggingface_activations)
+    if (known == activation) return name;
   fail("this activation has no name in transformers");
 }
 

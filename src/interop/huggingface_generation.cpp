@@ -23,7 +23,12 @@ bool stops_early(const JsonObject& c) {
 // No known translation model forbids a sequence of several pieces.
 std::vector<int> suppressed_pieces(const JsonObject& c) {
   std::vector<int> ids;
-  const auto list = [&](const char* key) { return c.has(key) && c.root()[key].is_array() ? c.root()[key] : json(); };
+  const auto list = [&](const char* key) {
+    if (!c.has(key)) return json();
+    require(c.root()[key].is_array(), "{}: {} is {}, expected a list", c.path(), key,
+            beginning_of(c.root()[key].dump()));
+    return c.root()[key];
+  };
   for (const json& words : list("bad_words_ids")) {
     if (!words.is_array() || words.size() != 1)
       throw Error(
@@ -48,6 +53,11 @@ void warn_of_ignored(const JsonObject& c) {
                          {"min_length", "--min-length", 0},
                          {"min_new_tokens", "--min-length", 0},
                          {"do_sample", "--output-sampling", false},
+                         {"length_penalty", "--normalize", 1},
+                         {"penalty_alpha", "", 0},
+                         {"guidance_scale", "", 1},
+                         {"force_words_ids", "", json::array()},
+                         {"constraints", "", json::array()},
                          {"repetition_penalty", "", 1},
                          {"encoder_repetition_penalty", "", 1},
                          {"encoder_no_repeat_ngram_size", "", 0},

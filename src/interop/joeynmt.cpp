@@ -129,11 +129,13 @@ class JoeyNmtMapping {
   // Tied matrices are stored under each of their names.
   void embeddings() {
     const EmbeddingsConfig& e = c_.embeddings;
-    const std::string target = "trg_embed.lut", output = "decoder.output_layer";
-    table(e.tied_all ? "embedding" : "source_embedding", "src_embed.lut");
-    if (!e.ties_source()) table("target_embedding", target);
-    if (!e.ties_output()) table("output", output);
-    for (const std::string& tied : {target, output}) w_.ignore(tied + ".weight");
+    const std::string source = "src_embed.lut", target = "trg_embed.lut", output = "decoder.output_layer";
+    table(e.tied_all ? "embedding" : "source_embedding", source);
+    const auto tied = [&](const std::string& copy, const std::string& of) {
+      w_.ignore_copy(copy + ".weight", of + ".weight");
+    };
+    e.ties_source() ? tied(target, source) : table("target_embedding", target);
+    e.ties_output() ? tied(output, e.ties_source() ? source : target) : table("output", output);
   }
   void attention(const std::string& ours, const std::string& theirs, const std::string& norm_of_it) {
     for (const auto& [role, name] :

@@ -97,14 +97,15 @@ std::optional<ConvertedModel> read_marian(const std::string& path, const std::ve
   WeightMapping weights(files->model, std::move(tensors));
   if (!vocabs.empty()) files->vocabs = vocabs;
   if (files->vocabs.empty()) files->vocabs = vocabularies_beside(files->model);
-  ModelConfig config = marian_config(text_of(weights.get(marian_options_tensor)), files->model);
+  const std::string options = text_of(weights.get(marian_options_tensor));
+  ModelConfig config = marian_config(options, files->model);
   set_vocabulary_sizes(config, weights);
   ConvertedModel model{config, load_vocabularies(*files, config), {}};
   take_special_ids(model.config, model.vocabularies, weights);
   validate(model.config, files->model);
   weights.ignore(marian_options_tensor);
   ignore_activation_factors(weights, names);
-  MarianNames(weights, model.config).all();
+  MarianNames(weights, model.config, marian_decoder_layers(options, files->model)).all();
   model.weights = weights.take();
   return model;
 }

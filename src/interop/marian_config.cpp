@@ -71,9 +71,7 @@ void refuse_unsupported(const MarianOptions& o) {
       {"transformer-no-bias", {"false"}, "dragoman's layer norms have a shift"},
       {"transformer-no-affine", {"false"}, "dragoman's layer norms have a gain"},
       {"transformer-attention-mask", {"default"}, "dragoman supports only the usual attention mask"},
-      {"transformer-postprocess-emb",
-       {"", "d", "n", "nd"},
-       "dragoman has a norm, then dropout, after the embeddings, or none"},
+      {"transformer-postprocess-emb", {"", "d", "n", "nd", "dn"}, "dragoman has a norm after the embeddings, or none"},
       {"transformer-postprocess-top",
        {"", "d", "n", "dn", "nd"},
        "dragoman has a norm at the output of each stack, or none"},
@@ -98,14 +96,15 @@ Activation activation_of(const MarianOptions& o, const std::string& key) {
 }
 
 NormPlacement placement_of(const MarianOptions& o) {
-  const std::string before = o.text("transformer-preprocess"), after = o.text("transformer-postprocess", "dan");
+  std::string before = o.text("transformer-preprocess"), after = o.text("transformer-postprocess", "dan");
+  for (std::string* steps : {&before, &after}) std::erase(*steps, 'd');  // dropout
   const auto is = [&](const char* pre, const char* post) { return before == pre && after == post; };
-  if (is("", "dan") || is("", "an")) return NormPlacement::post;
-  if (is("n", "da") || is("n", "a")) return NormPlacement::pre;
+  if (is("", "an")) return NormPlacement::post;
+  if (is("n", "a")) return NormPlacement::pre;
   o.refuse("transformer-postprocess",
            fmt::format("with --transformer-preprocess '{}': dragoman supports '' with dan (post-norm) and n with da "
                        "(pre-norm), but not highway or other connections",
-                       before));
+                       o.text("transformer-preprocess")));
 }
 
 void set_autoregression(ModelConfig& c, const MarianOptions& o) {
@@ -136,12 +135,16 @@ void set_norms(ModelConfig& c, const MarianOptions& o) {
   if (final_norm != (c.norm == NormPlacement::pre)) c.final_norm = final_norm ? FinalNorm::always : FinalNorm::never;
 }
 
-// Marian counts layers from 1.
-std::vector<int> tied_layers(const MarianOptions& o) {
-  const auto layers = o.get("transformer-tied-layers", std::vector<int>());
-  for (size_t l = 0; l < layers.size(); ++l)
-    if (layers[l] != int(l) + 1) return layers;
-  return {};
+// Marian's numbers only say which layers share weights: in 1 1 2, the third layer has its own. Here each is the first
+// layer, from 1, that has the number.
+std::vector<int> tied_layers(const std::vector<int>& numbers) {
+  std::vector<int> layers;
+  bool tied = false;
+  for (const int number : numbers) {
+    layers.push_back(int(std::ranges::find(numbers, number) - numbers.begin()) + 1);
+    tied |= layers.back() != int(layers.size());
+  }
+  return tied ? layers : std::vector<int>();
 }
 
 // The first head of a layer, which Marian counts from 1 too.
@@ -151,6 +154,10 @@ AlignmentConfig alignment_of(const MarianOptions& o) {
 }
 
 }  // namespace
+
+std::vector<int> marian_decoder_layers(const std::string& yaml, const std::string& path) {
+  return MarianOptions(yaml, path).get("transformer-tied-layers", std::vector<int>());
+}
 
 ModelConfig marian_config(const std::string& yaml, const std::string& path) {
   const MarianOptions o(yaml, path);
@@ -166,11 +173,17 @@ ModelConfig marian_config(const std::string& yaml, const std::string& path) {
   set_norms(c, o);
   set_autoregression(c, o);
   c.attention.projects_result = !o.get("transformer-no-projection", false);
-  c.tied_decoder_layers = tied_layers(o);
+  const std::vector<int> numbers = marian_decoder_layers(yaml, path);
+  require(numbers.empty() || int(numbers.size()) == c.decoder_layers,
+          "{}: its option transformer-tied-layers has {} numbers, expected one for each of the {} decoder layers", path,
+          numbers.size(), c.decoder_layers);
+  c.tied_decoder_layers = tied_layers(numbers);
   c.alignment = alignment_of(o);
   c.position_spacing = PositionSpacing::tensor2tensor;
-  if (o.get("transformer-disable-position-embeddings", false))
+  if (o.get("transformer-disable-position-embeddings", false)) {
     c.positions = Positions::none, c.position_spacing = PositionSpacing::paper;
+    c.embeddings.scale = 1;  // in Marian, √D belongs to the step that adds positions
+  }
   c.embeddings.tied_all = o.get("tied-embeddings-all", false);
   c.embeddings.tied_output = o.get("tied-embeddings", false);
   c.embeddings.tied_source = o.get("tied-embeddings-src", false);

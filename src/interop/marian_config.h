@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "model/config.h"
 
@@ -9,5 +10,8 @@ namespace dragoman {
 /// and ids of special pieces, which are set from the vocabularies. Error, naming the file, the option and its value,
 /// for a model that dragoman does not support.
 ModelConfig marian_config(const std::string& yaml, const std::string& path);
+
+/// The number of each decoder layer in the names of its weights, `decoder_l2_…`; empty: from 1 on.
+std::vector<int> marian_decoder_layers(const std::string& yaml, const std::string& path);
 
 }  // namespace dragoman

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "interop/weight_mapping.h"
 #include "model/config.h"
@@ -16,7 +18,9 @@ inline constexpr const char* marian_options_tensor = "special:model.yml";
 template <class Weights>
 class MarianNames {
  public:
-  MarianNames(Weights& weights, const ModelConfig& config) : w_(weights), c_(config) {}
+  /// `layers`: the numbers of decoder layers in Marian's names; empty: from 1 on.
+  MarianNames(Weights& weights, const ModelConfig& config, std::vector<int> layers = {})
+      : w_(weights), c_(config), layers_(std::move(layers)) {}
 
   void all() {
     embeddings();
@@ -49,13 +53,16 @@ class MarianNames {
     side_norms("decoder");
     for (int l = 0; l < c_.decoder_layers; ++l) {
       if (c_.weights_of_decoder_layer(l) != l) continue;
-      const std::string ours = fmt::format("decoder.{}.", l), theirs = fmt::format("decoder_l{}_", l + 1);
+      const std::string ours = fmt::format("decoder.{}.", l), theirs = fmt::format("decoder_l{}_", number_of(l));
       autoregression(ours, theirs);
       attention(ours + "cross_attention", theirs + "context");
       feed_forward(ours + "feed_forward", theirs + "ffn");
     }
   }
 
+  int number_of(int decoder_layer) const {
+    return layers_.empty() ? decoder_layer + 1 : layers_[size_t(decoder_layer)];
+  }
   bool pre() const { return c_.norm == NormPlacement::pre; }
 
   void linear(const std::string& ours, const std::string& weight, const std::string& bias) {
@@ -131,6 +138,7 @@ class MarianNames {
 
   Weights& w_;
   const ModelConfig& c_;
+  const std::vector<int> layers_;
 };
 
 }  // namespace dragoman

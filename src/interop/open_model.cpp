@@ -32,7 +32,9 @@ std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenO
   if (auto model = read_opennmt(path, options.vocabs)) return model;
   if (auto model = read_joeynmt(path, options.vocabs)) return model;
   if (auto model = read_sockeye(path, options.vocabs)) return model;
-  return read_huggingface(path);
+  auto model = read_huggingface(path);
+  if (model && !options.vocabs.empty()) log_warning("--vocabs is ignored: {} contains its vocabularies", path);
+  return model;
 }
 
 // For what people name in place of the folder or the file that is the model.
@@ -40,9 +42,8 @@ void refuse_other_levels(const std::string& path) {
   if (std::filesystem::is_directory(path))
     throw Error(path + " is a folder without a model that dragoman reads",
                 "looked for config.json with a model_type (Hugging Face), model.bin (CTranslate2, Argos Translate), "
-                "decoder.yml "
-                "(Marian), config.yaml (JoeyNMT) and vocab.src.0.json (Sockeye) in it; give the file of a model of "
-                "dragoman, Marian, fairseq or OpenNMT-py");
+                "decoder.yml (Marian), config.yaml (JoeyNMT) and vocab.src.0.json (Sockeye) in it; give the file of a "
+                "model of dragoman, Marian, fairseq or OpenNMT-py");
   if (path.ends_with(".onnx") && std::filesystem::exists(path))
     throw Error(path + " is an ONNX model, which dragoman writes but does not read",
                 "give the model that it was made from");

@@ -11,7 +11,8 @@ namespace dragoman {
 
 /// Settings that another program's model may not contain.
 struct OpenOptions {
-  std::vector<std::string> vocabs = {};  // of another program's model, if no file beside it names them
+  std::vector<std::string> vocabs =
+      {};  // of another program's model, if no file beside it names them; Hugging Face's has
   Languages languages = {};
 };
 

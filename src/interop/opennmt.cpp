@@ -227,10 +227,10 @@ class OpenNmtMapping {
                       generator = w_.has("generator.0.weight") ? "generator.0" : "generator";
     const EmbeddingsConfig& e = c_.embeddings;
     table(e.tied_all ? "embedding" : "source_embedding", source);
-    if (!e.ties_source()) table("target_embedding", target);
-    if (!e.ties_output()) table("output", generator + ".weight");
+    const std::string output = generator + ".weight";
+    e.ties_source() ? w_.ignore_copy(target, source) : table("target_embedding", target);
+    e.ties_output() ? w_.ignore_copy(output, e.ties_source() ? source : target) : table("output", output);
     w_.vector("output.bias", generator + ".bias");
-    for (const std::string& tied : {target, generator + ".weight"}) w_.ignore(tied);
   }
   void linear(const std::string& ours, const std::string& theirs) {
     table(ours, theirs + ".weight");

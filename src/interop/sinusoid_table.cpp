@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "base/error.h"
-#include "tensor/bfloat16.h"
-#include "tensor/float16.h"
+#include "interop/export.h"
 
 namespace dragoman {
 namespace {
@@ -14,31 +12,6 @@ namespace {
 // Enough rows to distinguish all designs from each other, and 16-bit rounding from other values.
 constexpr int64_t rows_compared = 32;
 constexpr float tolerance = 1e-2f;
-
-template <class T>
-std::vector<float> floats_of(const std::vector<std::byte>& bytes, int64_t count) {
-  std::vector<float> values;
-  for (int64_t i = 0; i < count; ++i) {
-    T value;
-    std::memcpy(&value, bytes.data() + i * int64_t{sizeof(T)}, sizeof(T));
-    values.push_back(float(value));
-  }
-  return values;
-}
-
-std::vector<float> floats_of(const ForeignTensor& table, int64_t count) {
-  const std::vector<std::byte> bytes = table.read();
-  switch (table.dtype) {
-    case DType::f16:
-      return floats_of<float16>(bytes, count);
-    case DType::bf16:
-      return floats_of<bfloat16>(bytes, count);
-    case DType::f32:
-      return floats_of<float>(bytes, count);
-    default:
-      return {};
-  }
-}
 
 bool near(const std::vector<float>& a, const std::vector<float>& b) {
   return std::ranges::equal(a, b, [](float x, float y) { return std::abs(x - y) <= tolerance; });
@@ -63,8 +36,8 @@ std::vector<float> sinusoid_rows(const SinusoidDesign& d, int64_t rows) {
 std::optional<SinusoidDesign> recognise_sinusoids(const ForeignTensor& table) {
   if (table.shape.size() != 2 || table.shape[1] < 4 || table.shape[1] % 2 != 0) return std::nullopt;
   const int64_t D = table.shape[1], rows = std::min(rows_compared, table.shape[0]);
-  const std::vector<float> values = floats_of(table, rows * D);
-  if (values.empty()) return std::nullopt;
+  if (rows == 0 || !is_floating(table.dtype)) return std::nullopt;
+  const std::vector<float> values = floats_of({.dtype = table.dtype, .make = rows_of(table, 0, rows).read});
   for (const SinusoidOrder order : {SinusoidOrder::halves, SinusoidOrder::interleaved})
     for (const bool tensor2tensor : {false, true})
       for (const int64_t first : {0, 1, 2}) {

@@ -50,12 +50,15 @@ class SockeyeMapping {
   // Tied matrices are stored under each of their names.
   void embeddings() {
     const EmbeddingsConfig& e = c_.embeddings;
-    const std::string target = "embedding_target.embedding";
-    table(e.tied_all ? "embedding" : "source_embedding", "embedding_source.embedding");
-    if (!e.ties_source()) table("target_embedding", target);
-    if (!e.ties_output()) table("output", "output_layer");
-    w_.vector("output.bias", "output_layer.bias");
-    for (const std::string& tied : {target, std::string("output_layer")}) w_.ignore(tied + ".weight");
+    const std::string source = "embedding_source.embedding", target = "embedding_target.embedding",
+                      output = "output_layer";
+    table(e.tied_all ? "embedding" : "source_embedding", source);
+    const auto tied = [&](const std::string& copy, const std::string& of) {
+      w_.ignore_copy(copy + ".weight", of + ".weight");
+    };
+    e.ties_source() ? tied(target, source) : table("target_embedding", target);
+    e.ties_output() ? tied(output, e.ties_source() ? source : target) : table("output", output);
+    w_.vector("output.bias", output + ".bias");
   }
   void side(const std::string& name, int layers) {
     const std::string positions = name + ".pos_embedding.weight";

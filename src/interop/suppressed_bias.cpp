@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "interop/export.h"
+#include "interop/raw_bytes.h"
 
 namespace dragoman {
 
@@ -16,8 +17,7 @@ TensorEntry suppressed_bias(const TensorEntry* bias, int pieces, std::vector<int
   return {.name = "output.bias", .dtype = DType::f32, .shape = {pieces}, .make = [=, ids = std::move(suppressed)] {
             std::vector<float> values = own ? floats_of(*own) : std::vector<float>(size_t(pieces));
             for (const int id : ids) values.at(size_t(id)) = suppressed_logit;
-            const auto bytes = std::as_bytes(std::span(values));
-            return std::vector(bytes.begin(), bytes.end());
+            return raw_bytes(values);
           }};
 }
 

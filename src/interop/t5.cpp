@@ -14,7 +14,8 @@ constexpr const char* output_name = "lm_head.weight";
 
 // "relu", "gated-gelu" and the like; gated-gelu means the approximation of gelu by tanh.
 void set_feed_forward(ModelConfig& m, const JsonObject& c) {
-  const std::string name = c.get("feed_forward_proj", std::string("relu")), gated = "gated-";
+  const bool is_mt5 = c.get("model_type", std::string()) == "mt5";
+  const std::string name = c.get("feed_forward_proj", std::string(is_mt5 ? "gated-gelu" : "relu")), gated = "gated-";
   m.gated_feed_forward = name.starts_with(gated);
   const std::string activation = m.gated_feed_forward ? name.substr(gated.size()) : name;
   for (const auto& [known, of] : {std::pair("relu", Activation::relu),
@@ -62,7 +63,8 @@ class T5Mapping {
       w_.matrix("source_embedding.weight", table, MatrixRows::outputs);
       w_.matrix("output.weight", output, MatrixRows::outputs);
     }
-    for (const std::string& name : {shared, source, target, output}) w_.ignore(name);
+    for (const std::string& copy : {shared, source, target}) w_.ignore_copy(copy, table);
+    if (c_.embeddings.tied_all) w_.ignore_copy(output, table);
   }
   void layer(const std::string& ours, const std::string& theirs, bool decodes) {
     attention(ours + "self_attention", theirs + "0.SelfAttention.");
@@ -114,15 +116,13 @@ void set_t5(ModelConfig& m, const JsonObject& c) {
   m.embeddings.scale = 1;
 }
 
-int t5_first_piece(const JsonObject& c) {
-  const int start = c.get("decoder_start_token_id", -1);
-  return start == c.number("pad_token_id") || start == c.number("eos_token_id") ? -1 : start;
-}
-
-// Versions 5 and above of transformers always say tie_word_embeddings, and have scale_decoder_outputs besides.
+// Versions 5 and above of transformers always say tie_word_embeddings; for T5, scale_decoder_outputs besides. mT5's
+// class then never scales.
 std::vector<TensorEntry> t5_weights(WeightMapping& weights, ModelConfig& m, const JsonObject& c) {
-  const bool said = c.get("tie_word_embeddings", true), scaled = c.get("scale_decoder_outputs", said);
-  m.embeddings.tied_all = !weights.has(output_name) || (said && !c.has("scale_decoder_outputs"));
+  const bool is_mt5 = c.get("model_type", std::string()) == "mt5", said = c.get("tie_word_embeddings", true),
+             scaled = !is_mt5 && c.get("scale_decoder_outputs", said);
+  const bool tied_as_said = said && !is_mt5 && !c.has("scale_decoder_outputs");
+  m.embeddings.tied_all = !weights.has(output_name) || tied_as_said;
   m.embeddings.tied_source = !m.embeddings.tied_all;
   T5Mapping(weights, m).all();
   std::vector<TensorEntry> ours = weights.take();

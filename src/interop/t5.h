@@ -9,11 +9,9 @@ namespace dragoman {
 /// except the special ids. Error, naming the key, for what dragoman does not support.
 void set_t5(ModelConfig& model, const JsonObject& config);
 
-/// The first input of the decoder, if it is another piece than pad and eos: MADLAD-400 has <unk>. Otherwise -1.
-int t5_first_piece(const JsonObject& config);
-
 /// The weights of such a model; sets which tables of embeddings are the same. T5 has no biases: ours are zero. Where T5
-/// multiplies the input of the output layer by D^-½, the weights of the decoder's final norm contain the factor.
+/// multiplies the input of the output layer by D^-½, which mT5 never does, the weights of the decoder's final norm
+/// contain the factor.
 std::vector<TensorEntry> t5_weights(WeightMapping& weights, ModelConfig& model, const JsonObject& config);
 
 }  // namespace dragoman

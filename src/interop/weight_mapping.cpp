@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "interop/export.h"
+#include "interop/raw_bytes.h"
 #include "io/int8_weights.h"
 
 namespace dragoman {
@@ -22,15 +23,7 @@ Bytes transposed_bytes(const Bytes& from, int64_t rows, int64_t cols, int64_t si
   return to;
 }
 
-Bytes bytes_of(const std::vector<float>& values) {
-  Bytes bytes(values.size() * sizeof(float));
-  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-
-Bytes repeated(float value, int64_t count) { return bytes_of(std::vector<float>(size_t(count), value)); }
-
-bool floats(DType type) { return type == DType::f64 || type == DType::f32 || is_half(type); }
+Bytes repeated(float value, int64_t count) { return raw_bytes(std::vector<float>(size_t(count), value)); }
 
 }  // namespace
 
@@ -38,8 +31,7 @@ TensorEntry scaled_vector(const TensorEntry& vector, double factor) {
   return {.name = vector.name, .dtype = DType::f32, .shape = vector.shape, .make = [vector, factor] {
             std::vector<float> values = floats_of(vector);
             for (float& value : values) value = float(value * factor);
-            const auto bytes = std::as_bytes(std::span(values));
-            return std::vector(bytes.begin(), bytes.end());
+            return raw_bytes(values);
           }};
 }
 
@@ -56,6 +48,21 @@ const ForeignTensor& WeightMapping::get(const std::string& name) const {
   return found->second;
 }
 
+bool WeightMapping::same(const std::string& one, const std::string& other) const {
+  if (one == other) return true;
+  const ForeignTensor &a = get(one), &b = get(other);
+  return a.dtype == b.dtype && a.shape == b.shape && a.read() == b.read();
+}
+
+void WeightMapping::ignore_copy(const std::string& theirs, const std::string& original) {
+  if (!has(theirs)) return;
+  if (!same(theirs, original))
+    throw Error(
+        fmt::format("{}: {} and {} differ, but the configuration says that they are tied", path_, original, theirs),
+        "the weights are not of this configuration, or were changed one by one");
+  ignore(theirs);
+}
+
 void WeightMapping::reorder_rows(const std::string& theirs, const std::vector<int64_t>& order) {
   const ForeignTensor& t = get(theirs);
   require(!t.shape.empty() && t.shape[0] == int64_t(order.size()), "{}: {} is ({}), expected {} rows", path_, theirs,
@@ -67,13 +74,13 @@ void WeightMapping::add_scales(const std::string& ours, int64_t rows, const Fore
   require(theirs.scale || theirs.row_scales, "{}: {} is of type {} without scales, expected a floating-point matrix",
           path_, theirs.name, theirs.dtype);
   std::function<Bytes()> make = [rows, scale = theirs.scale.value_or(0)] { return repeated(scale, rows); };
-  if (theirs.row_scales) make = [scales = theirs.row_scales] { return bytes_of(scales()); };
+  if (theirs.row_scales) make = [scales = theirs.row_scales] { return raw_bytes(scales()); };
   add({.name = scale_name(ours), .dtype = DType::f32, .shape = {rows}, .make = std::move(make)});
 }
 
 void WeightMapping::matrix(const std::string& ours, const std::string& theirs, MatrixRows rows) {
   const ForeignTensor& t = get(theirs);
-  require(t.shape.size() == 2 && (floats(t.dtype) || t.dtype == DType::i8),
+  require(t.shape.size() == 2 && (is_floating(t.dtype) || t.dtype == DType::i8),
           "{}: {} is ({}) of {}, expected a floating-point or 8-bit matrix", path_, theirs, fmt::join(t.shape, ","),
           t.dtype);
   // A file may say (4294967295,0): it needs no bytes for that, but biases and scales of as many rows would.
@@ -96,7 +103,7 @@ void WeightMapping::matrix(const std::string& ours, const std::string& theirs, M
 void WeightMapping::vector(const std::string& ours, const std::string& theirs) {
   const ForeignTensor& t = get(theirs);
   const bool is_vector = t.shape.size() == 1 || (t.shape.size() == 2 && t.shape[0] == 1);
-  require(is_vector && floats(t.dtype), "{}: {} is ({}) of {}, expected a floating-point vector", path_, theirs,
+  require(is_vector && is_floating(t.dtype), "{}: {} is ({}) of {}, expected a floating-point vector", path_, theirs,
           fmt::join(t.shape, ","), t.dtype);
   used_.insert(theirs);
   add({.name = ours, .dtype = t.dtype, .shape = {t.shape.back()}, .make = t.read});
@@ -114,7 +121,7 @@ void WeightMapping::norm(const std::string& ours, const std::string& theirs) {
 
 void WeightMapping::rows(const std::string& ours, const std::string& theirs, int64_t first, int64_t count) {
   const ForeignTensor& t = get(theirs);
-  require(t.shape.size() == 2 && floats(t.dtype) && t.shape[0] == first + count,
+  require(t.shape.size() == 2 && is_floating(t.dtype) && t.shape[0] == first + count,
           "{}: {} is ({}) of {}, expected a floating-point matrix of {} rows", path_, theirs, fmt::join(t.shape, ","),
           t.dtype, first + count);
   used_.insert(theirs);
@@ -123,7 +130,7 @@ void WeightMapping::rows(const std::string& ours, const std::string& theirs, int
 
 void WeightMapping::columns(const std::string& ours, const std::string& theirs, int64_t count) {
   const ForeignTensor& t = get(theirs);
-  require(floats(t.dtype) && !t.shape.empty() && t.shape[0] == count,
+  require(is_floating(t.dtype) && !t.shape.empty() && t.shape[0] == count,
           "{}: {} is ({}) of {}, expected a floating-point matrix of {} rows", path_, theirs, fmt::join(t.shape, ","),
           t.dtype, count);
   matrix(ours, theirs, MatrixRows::inputs);

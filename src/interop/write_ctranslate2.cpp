@@ -63,7 +63,11 @@ class Variables {
   Output out_;
 };
 
-// Concatenates the rows of matrices of the same type.
+Bytes bytes_for_ctranslate2(const TensorEntry& weight) {
+  return weight.dtype == DType::f64 ? raw_bytes(floats_of(weight)) : Bytes(weight.bytes.begin(), weight.bytes.end());
+}
+
+// Concatenates the rows of matrices of the same type. CTranslate2 has no float64, which becomes float32.
 void Variables::join(const std::string& theirs, const std::vector<std::string>& ours) {
   std::vector<const TensorEntry*> parts;
   int64_t rows = 0;
@@ -74,9 +78,12 @@ void Variables::join(const std::string& theirs, const std::vector<std::string>& 
             parts[0]->name, dtype);
   std::vector<int64_t> shape = parts[0]->shape;
   shape[0] = rows;
-  out_.add({theirs, Output::type_of(dtype), shape, [parts] {
+  out_.add({theirs, Output::type_of(dtype == DType::f64 ? DType::f32 : dtype), shape, [parts] {
               Bytes all;
-              for (const TensorEntry* part : parts) all.insert(all.end(), part->bytes.begin(), part->bytes.end());
+              for (const TensorEntry* part : parts) {
+                const Bytes bytes = bytes_for_ctranslate2(*part);
+                all.insert(all.end(), bytes.begin(), bytes.end());
+              }
               return all;
             }});
   if (dtype != DType::i8) return;
@@ -224,7 +231,8 @@ void Variables::layer(const std::string& theirs, const std::string& ours, const 
   norm(theirs + "ffn/layer_norm", network + "_norm");
 }
 
-int activation_of(Activation activation) {
+// -1: CTranslate2 does not have it.
+int number_of(Activation activation) {
   switch (activation) {
     case Activation::relu:
       return 0;
@@ -240,13 +248,13 @@ int activation_of(Activation activation) {
     case Activation::none:
       break;
   }
-  fail("feed-forward layers have the activation {}, which CTranslate2 does not support", name_of(activation));
+  return -1;
 }
 
 void Variables::side(const std::string& name, int layers, const ModelConfig& config) {
   out_.small_number(name + "/num_heads", config.heads);
   out_.flag(name + "/pre_norm", c_.norm == NormPlacement::pre);
-  out_.flag(name + "/activation", activation_of(c_.activation));
+  out_.flag(name + "/activation", number_of(c_.activation));
   out_.number(name + "/scale_embeddings",
               c_.embeddings.scale == 0 ? std::sqrt(float(c_.dim)) : float(c_.embeddings.scale));
   if (c_.positions == Positions::relative_bias)
@@ -298,6 +306,8 @@ void require_kinds(const ModelFile& model) {
     require(known, "{}: its '{}' is {}, which cannot be written for CTranslate2 (only {})", model.tensors().path(),
             field, value, all);
   };
+  check(number_of(c.activation) >= 0, "activation", name_of(c.activation),
+        "relu, gelu, gelu-tanh, gelu-sigmoid, swish");
   check(c.positions != Positions::none, "positions", name_of(c.positions),
         "sinusoidal, interleaved, learned, relative, rotary, relative-bias, alibi");
   check(c.norm_kind != NormKind::batch, "norm_kind", name_of(c.norm_kind), "layer, rms");

@@ -34,6 +34,7 @@ CTranslate2Output::Type CTranslate2Output::type_of(DType dtype) {
     case DType::bf16:
       return Type::bf16;
     default:
+      invariant(dtype == DType::f32, "CTranslate2's weights are of at most 32 bits");
       return Type::f32;
   }
 }

@@ -1,28 +1,20 @@
 #pragma once
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "interop/raw_bytes.h"
 #include "tensor/dtype.h"
 
 namespace dragoman {
-
-/// The bytes of numbers, one after the other.
-template <class T>
-std::vector<std::byte> raw_bytes(const std::vector<T>& values) {
-  std::vector<std::byte> bytes(values.size() * sizeof(T));
-  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
 
 /// What a model.bin of CTranslate2 is to hold. The bytes of tensors are made while they are written, one at a time.
 class CTranslate2Output {
  public:
   enum class Type : uint8_t { f32, i8, i16, i32, f16, bf16 };  // as the format numbers them
-  static Type type_of(DType dtype);
+  static Type type_of(DType dtype);                            // which the format has
   struct Variable {
     std::string name;
     Type type;

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "base/error.h"
 #include "interop/huggingface_files.h"
+#include "interop/raw_bytes.h"
 #include "interop/suppressed_bias.h"
 
 namespace dragoman {
@@ -70,9 +69,7 @@ void Tensors::bias() {
   if (adds_pad(c_)) values.push_back(suppressed_logit);
   tensors_.push_back(
       {.name = "final_logits_bias", .dtype = DType::f32, .shape = {1, int64_t(values.size())}, .make = [values] {
-         Bytes bytes(values.size() * sizeof(float));
-         std::memcpy(bytes.data(), values.data(), bytes.size());
-         return bytes;
+         return raw_bytes(values);
        }});
 }
 

@@ -4,13 +4,13 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/error.h"
 #include "interop/export.h"
 #include "interop/marian_bin.h"
 #include "interop/marian_files.h"
 #include "interop/marian_names.h"
+#include "interop/raw_bytes.h"
 
 namespace dragoman {
 namespace {
@@ -38,12 +38,8 @@ struct Item {
   std::string name;
   uint64_t type;
   std::vector<int32_t> shape;
-  std::function<std::string()> make;  // bytes
+  std::function<std::vector<std::byte>()> make;
 };
-
-std::string bytes_of_floats(const std::vector<float>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
-}
 
 /// The weights of a model as items of Marian's file: the inverse of WeightMapping.
 class MarianItems {
@@ -55,18 +51,17 @@ class MarianItems {
     const TensorEntry weight = floating(model_, ours);
     const int64_t R = weight.shape[0], C = weight.shape[1];
     if (rows == MatrixRows::outputs)
-      items_.push_back({theirs, MarianType::float32, {int32_t(R), int32_t(C)}, [weight] {
-                          return bytes_of_floats(floats_of(weight));
-                        }});
+      items_.push_back(
+          {theirs, MarianType::float32, {int32_t(R), int32_t(C)}, [weight] { return raw_bytes(floats_of(weight)); }});
     else
       items_.push_back({theirs, MarianType::float32, {int32_t(C), int32_t(R)}, [weight, R, C] {
-                          return bytes_of_floats(transposed(floats_of(weight), R, C));
+                          return raw_bytes(transposed(floats_of(weight), R, C));
                         }});
   }
   void vector(const std::string& ours, const std::string& theirs) {
     const TensorEntry weight = floating(model_, ours);
     items_.push_back({theirs, MarianType::float32, {1, int32_t(weight.shape[0])}, [weight] {
-                        return bytes_of_floats(floats_of(weight));
+                        return raw_bytes(floats_of(weight));
                       }});
   }
   void zeros(const std::string& ours, int64_t) {
@@ -155,9 +150,9 @@ void write_items(FileWriter& out, const std::vector<Item>& items) {
   put_item(out, padding);
   out.write(std::string(padding, '\0'));
   for (const Item& item : items) {
-    std::string bytes = item.make();
+    std::vector<std::byte> bytes = item.make();
     bytes.resize(padded(bytes.size()));
-    out.write(bytes);
+    out.write(bytes.data(), bytes.size());
   }
 }
 
@@ -198,8 +193,9 @@ void write_marian(const ModelFile& model, const std::string& path) {
   MarianItems items(model);
   MarianNames(items, c).all();
   const std::string options = options_of(c, name);
-  items.add(
-      {marian_options_tensor, MarianType::int8, {int32_t(padded(options.size()))}, [options] { return options; }});
+  items.add({marian_options_tensor, MarianType::int8, {int32_t(padded(options.size()))}, [options] {
+               return raw_bytes(std::vector<char>(options.begin(), options.end()));
+             }});
   write_folder(path, [&](const OutputFolder& folder) {
     write_vocabularies(folder, model.vocabularies(), name);
     write_atomically(folder.file("model.bin"), [&](FileWriter& out) { write_items(out, items.items()); });

@@ -88,7 +88,7 @@ constexpr Foreign marian_option_rows[] = {
     {"transformer-postprocess-top", "--transformer-final-norm says whether the outputs are normalised", "n"},
     {"transformer-attention-mask transformer-alibi-shift transformer-alibi-trainable alibi", alibi, "default"},
     {"separator-symbol", "only ALiBi with shifts and COMET models have separators", any_value},
-    {"transformer-disable-position-embeddings", "--transformer-positions none"},
+    {"transformer-disable-position-embeddings", "--transformer-positions none --embedding-scale 1"},
     {"transformer-no-bias transformer-no-affine",
      "layers have biases and norms have scales; --transformer-norm rms has no shifts"},
     // Devices and batches

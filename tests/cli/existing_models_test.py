@@ -24,7 +24,7 @@ class ExistingModels(InFolder):
     @classmethod
     def setUpClass(cls):
         CommandCase.setUpClass.__func__(cls)
-        for name, models in (("marianmt", ["source.spm", "target.spm"]), ("m2m100", ["sentencepiece.bpe.model"]),
+        for name, models in (("marianmt", ["source.spm", "target.spm"]), ("t5", ["spiece.model"]), ("m2m100", ["sentencepiece.bpe.model"]),
                              ("ct2_marian", []), ("ct2_opennmt", []),
                              ("fairseq_old", ["sentencepiece.bpe.model"])):
             shutil.copytree(GOLDEN / name, cls.folder / name)
@@ -184,13 +184,14 @@ class ExistingModels(InFolder):
         targets = alignments.splitlines()[0].split(" ||| ")[-1].split(" ")
         self.assertEqual(len(targets), len(words.split("WordScores= ")[-1].split(" ")))
 
-    def verify(self, script, model, output, text, **more):
+    def verify(self, script, model, output, text, options=(), **more):
         """convert --verify with a stand-in for python3."""
         bin_folder = self.folder / f"bin-{output}"
         bin_folder.mkdir()
         (bin_folder / "python3").write_text(f"#!/bin/sh\n{script}\n")
         (bin_folder / "python3").chmod(0o755)
-        return subprocess.run([self.BINARY, "convert", "-i", model, "-o", output, "--verify", text], cwd=self.folder,
+        return subprocess.run([self.BINARY, "convert", "-i", model, "-o", output, "--verify", text, *options],
+                              cwd=self.folder,
                               encoding="utf-8", check=False, env=os.environ | {"PATH": f"{bin_folder}:/bin:/usr/bin"},
                               **({"stdout": subprocess.PIPE} | more), stderr=subprocess.PIPE)
 
@@ -228,6 +229,20 @@ class ExistingModels(InFolder):
                                stdout=full)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("error: stdout: ", done.stderr)
+
+    # A stand-in for the other program writes the sources that it gets.
+    def test_verifying_gives_the_other_program_the_language_of_the_source(self):
+        (self.folder / "two").write_text("a dog\na cat\n")
+        shutil.copytree(self.folder / "t5", self.folder / "t5-tags")
+        (self.folder / "t5-tags" / "added_tokens.json").write_text('{"<2de>": 343}')
+        for model, language, tag in (("marianmt", "deu", ">>deu<<"), ("t5-tags", "de", "<2de>"), ("marianmt", "", "")):
+            with self.subTest(model):
+                options = ["--target-lang", language] if language else []
+                done = self.verify("[ -z \"$4\" ] || sed 's/^/-1\t/' \"$4\"", model, f"told-{model}-{language}", "two",
+                                   options)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                lines = [line.split("\t")[2] for line in done.stdout.splitlines() if "\ttransformers\t" in line]
+                self.assertEqual(lines, [f"{tag} {text}".strip() for text in ("a dog", "a cat")])
 
     # A stand-in for the other program writes the number of a line that it gets, empty lines being left out.
     def test_verifying_counts_empty_lines_too(self):

@@ -72,6 +72,18 @@ TEST_F(M2M100, IsToldByTheFileThatGenerateReads) {
   EXPECT_EQ(told.search_rule, SearchRule::huggingface_early);
 }
 
+TEST_F(MarianMt, IsToldThatItsLinesBeginWithTheLanguage) {
+  std::string said;
+  const LogSink sink = [&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) said += message;
+  };
+  const LogScope scope(&sink);
+  folder.make("generation_config.json", R"({"forced_bos_token_id": 9})");
+  EXPECT_EQ(open_model(path()).config().generation.target_language, TargetLanguage::source);
+  EXPECT_THAT(said,
+              HasSubstr("generation_config.json: forced_bos_token_id 9 is ignored, as lines of this model begin"));
+}
+
 TEST_F(MarianMt, NamesTheSettingsOfGenerateThatItLacks) {
   std::string said;
   const LogSink sink = [&](LogLevel level, std::string_view message) {
@@ -86,6 +98,17 @@ TEST_F(MarianMt, NamesTheSettingsOfGenerateThatItLacks) {
   EXPECT_EQ(said, folder / "generation_config.json" +
                       ": these settings are ignored: no_repeat_ngram_size 3 (give --no-repeat-ngram), "
                       "repetition_penalty 1.2");
+  said.clear();
+  folder.make("generation_config.json", R"({"length_penalty": 0.6, "guidance_scale": 1.5, "force_words_ids": [[7]],
+                                            "constraints": [], "penalty_alpha": 0.6, "top_k": 4})");
+  EXPECT_EQ(complaint(), "");
+  EXPECT_EQ(said, folder / "generation_config.json" +
+                      ": these settings are ignored: length_penalty 0.6 (give --normalize), penalty_alpha 0.6, "
+                      "guidance_scale 1.5, force_words_ids [[7]]");
+  for (const std::string key : {"suppress_tokens", "bad_words_ids"}) {
+    folder.make("generation_config.json", "{\"" + key + "\": 7}");
+    EXPECT_THAT(complaint(), HasSubstr("generation_config.json: " + key + " is 7, expected a list"));
+  }
   folder.make("generation_config.json", R"({"early_stopping": "never"})");
   EXPECT_THAT(complaint(), HasSubstr("generation_config.json: early_stopping is \"never\", expected true or false"));
 }

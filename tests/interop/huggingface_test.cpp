@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
+#include "interop/huggingface_vocabulary.h"
 #include "interop/open_model.h"
 #include "io/safetensors.h"
 #include "model/frame.h"
@@ -173,6 +175,13 @@ TEST_F(MarianMt, MayBeToldTheLanguage) {
   EXPECT_THAT(complaint({.languages = {"deu", ""}}), HasSubstr("takes no source language"));
 }
 
+// Without the weights, which have fewer rows than there are languages.
+Vocabularies huggingface_vocabularies_of(const std::string& folder) {
+  const JsonObject config(std::filesystem::path(folder) / "config.json");
+  ModelConfig model = huggingface_model_config(config, config);
+  return huggingface_vocabularies(folder, config, config, model);
+}
+
 TEST_F(M2M100, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
   const ModelFile file = open_model(path(), english_to_french);
   EXPECT_LT(score_difference(file, golden_pairs(), 1), 1e-5);
@@ -192,6 +201,21 @@ TEST_F(M2M100, GivesOthersIfAFormulaIsAnother) {
   EXPECT_GT(changed([](ModelConfig& c) { c.embeddings.scale = 1; }), 1e-3);
 }
 
+// Keys that config.json lacks have the defaults of the class, which differ.
+TEST_F(M2M100, HasTheDefaultsOfItsClass) {
+  for (const char* key : {"activation_function", "scale_embedding", "decoder_start_token_id", "pad_token_id"}) {
+    set(key, "null");
+    EXPECT_LT(score_difference(open_model(path(), english_to_french), golden_pairs(), 1), 1e-5) << key;
+  }
+}
+
+TEST_F(M2M100, BeginsAsGenerateSays) {
+  folder.make("generation_config.json", R"({"decoder_start_token_id": 0})");
+  EXPECT_EQ(open_model(path()).config().first_token(), 0);
+  folder.make("generation_config.json", R"({"decoder_start_token_id": 1})");
+  EXPECT_EQ(open_model(path()).config().decoder_start, DecoderStart::pad);
+}
+
 TEST_F(M2M100, SaysWhichLanguageIsMissing) {
   const ModelFile file = open_model(path());
   EXPECT_THROW(source_frame(file.config()), Error);
@@ -202,6 +226,24 @@ TEST_F(M2M100, SaysWhichLanguageIsMissing) {
 TEST_F(M2M100, NamesTheSentencePieceModelThatIsBroken) {
   const std::string path = folder.make("sentencepiece.bpe.model", "broken");
   EXPECT_EQ(complaint(), path + " is text, expected a SentencePiece model");
+}
+
+// Version 5 of transformers saves nothing but the name of a list that its tokenizer has.
+TEST_F(M2M100, KnowsTheLanguagesOfItsTokenizer) {
+  std::filesystem::remove(folder / "special_tokens_map.json");
+  EXPECT_THAT(complaint(), HasSubstr("no file names its languages"));
+  set("vocab_size", "164");
+  const char* settings = R"({"added_tokens_decoder": {"0": {"content": "<s>"}}, "language_codes": ")";
+  folder.make("tokenizer_config.json", settings + std::string("m2m100\"}"));
+  const Vocabularies v = huggingface_vocabularies_of(path());
+  EXPECT_EQ(v.target.size(), 164);
+  EXPECT_EQ(v.target.piece(64), "__af__");
+  EXPECT_EQ(v.target.piece(64 + 18), "__en__");
+  EXPECT_EQ(v.target.piece(163), "__zu__");
+  folder.make("tokenizer_config.json", settings + std::string("wmt21\"}"));
+  EXPECT_EQ(huggingface_vocabularies_of(path()).target.piece(71), "__de__");
+  folder.make("tokenizer_config.json", settings + std::string("m2m7\"}"));
+  EXPECT_THAT(complaint(), HasSubstr("no file names its languages"));
 }
 
 // Text is never a language; a translation does not show its own.
@@ -240,6 +282,12 @@ TEST_F(MBart, NamesTheSentencePieceModelThatIsBroken) {
   EXPECT_EQ(complaint(), path + " is text, expected a SentencePiece model");
 }
 
+// Nothing says what the decoder begins with: generate() takes <s>.
+TEST_F(MBart, BeginsWithBosIfNothingSaysOtherwise) {
+  set("decoder_start_token_id", "null");
+  EXPECT_EQ(open_model(path()).config().first_token(), 0);
+}
+
 TEST_F(MBart, MayHaveItsLanguageAtTheEndOfTheSource) {
   folder.make("tokenizer_config.json", R"({"legacy_behaviour": true})");
   const ModelConfig config = open_model(path(), english_to_french).config();
@@ -260,6 +308,18 @@ TEST(HuggingFace, IsAFolderWithAConfiguration) {
   EXPECT_FALSE(read_huggingface(folder.make("config.json", "{}")));
 }
 
+TEST_F(MarianMt, MustSayWhatTheDecoderBeginsWith) {
+  set("decoder_start_token_id", "null");
+  EXPECT_THAT(complaint(), HasSubstr("config.json has no decoder_start_token_id, nor has generation_config.json"));
+  folder.make("generation_config.json", R"({"decoder_start_token_id": 203})");
+  EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
+}
+
+TEST_F(MarianMt, EndsTranslationsWithOnePiece) {
+  set("eos_token_id", "[0]");
+  EXPECT_THAT(complaint(), HasSubstr("config.json: eos_token_id is [0], expected one id"));
+}
+
 TEST_F(MarianMt, HasAtLeastOneHead) {
   set("decoder_attention_heads", "0");
   EXPECT_THAT(complaint(), HasSubstr("config.json: decoder_attention_heads is 0, expected at least 1"));
@@ -268,6 +328,18 @@ TEST_F(MarianMt, HasAtLeastOneHead) {
 TEST_F(M2M100, HasItsPadInTheVocabulary) {
   set("pad_token_id", "2147483647");
   EXPECT_THAT(complaint(english_to_french), HasSubstr("pad_token_id is 2147483647, expected less than vocab_size"));
+}
+
+TEST_F(MarianMt, ContainsItsVocabularies) {
+  std::string said;
+  const LogSink sink = [&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) said += message;
+  };
+  const LogScope scope(&sink);
+  EXPECT_EQ(complaint(), "");
+  EXPECT_EQ(said, "");
+  EXPECT_EQ(complaint({.vocabs = {"no.spm", "no.spm"}}), "");
+  EXPECT_EQ(said, "--vocabs is ignored: " + path() + " contains its vocabularies");
 }
 
 TEST_F(MarianMt, IsNamedByItsFolder) {

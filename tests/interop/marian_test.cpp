@@ -136,6 +136,36 @@ TEST(MarianConfig, NamesWhatItDoesNotKnow) {
   EXPECT_THAT(complaint("a: ["), HasSubstr("not YAML"));
 }
 
+TEST(MarianConfig, ReadsTiedLayersByTheFirstOfEach) {
+  const auto tied = [](const std::string& numbers) {
+    const std::string depth = std::to_string(1 + std::count(numbers.begin(), numbers.end(), ','));
+    return marian_config("type: transformer\ndec-depth: " + depth + "\ntransformer-tied-layers: " + numbers, "m.npz")
+        .tied_decoder_layers;
+  };
+  EXPECT_THAT(tied("[1, 1, 2]"), testing::ElementsAre(1, 1, 3));
+  EXPECT_THAT(tied("[2, 1, 2, 1]"), testing::ElementsAre(1, 2, 1, 2));
+  EXPECT_THAT(tied("[1, 2, 3]"), testing::IsEmpty());
+  EXPECT_EQ(error_of([] { marian_config("type: transformer\ntransformer-tied-layers: [2, 1]", "m.npz"); }),
+            "m.npz: its option transformer-tied-layers has 2 numbers, expected one for each of the 6 decoder layers");
+}
+
+// Dropout, which only training has, may be anywhere.
+TEST(MarianConfig, TakesDropoutAnywhere) {
+  const auto read = [](const std::string& yaml) { return marian_config("type: transformer\n" + yaml, "m"); };
+  EXPECT_EQ(read("transformer-preprocess: d\ntransformer-postprocess: dan").norm, NormPlacement::post);
+  EXPECT_EQ(read("transformer-preprocess: nd\ntransformer-postprocess: a").norm, NormPlacement::pre);
+  EXPECT_TRUE(read("transformer-postprocess-emb: dn").embedding_norm);
+}
+
+// In Marian, √D belongs to the step that adds positions.
+TEST(MarianConfig, DoesNotScaleEmbeddingsWithoutPositions) {
+  const ModelConfig usual = marian_config("type: transformer\n", "m"),
+                    without = marian_config("type: transformer\ntransformer-disable-position-embeddings: true\n", "m");
+  EXPECT_EQ(usual.embeddings.scale, 0);
+  EXPECT_EQ(without.positions, Positions::none);
+  EXPECT_EQ(without.embeddings.scale, 1);
+}
+
 // The version that computes it exactly is the one after 1.12.0.
 TEST(MarianConfig, ReadsTheGeluOfItsVersion) {
   const auto gelu = [](const std::string& version) {

@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
+#include "base/log.h"
 #include "interop/huggingface.h"
+#include "model/frame.h"
 #include "tests/interop/huggingface_folder.h"
 
 namespace dragoman {
@@ -27,6 +31,12 @@ class T5 : public T5Folder {
 class GatedT5 : public T5Folder {
  protected:
   GatedT5() : T5Folder("t5_gated") {}
+};
+
+// As transformers 5 saves it: "tie_word_embeddings" is true, although the output layer has a table of its own.
+class MT5 : public T5Folder {
+ protected:
+  MT5() : T5Folder("mt5") {}
 };
 
 TEST_F(T5, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
@@ -71,8 +81,30 @@ TEST_F(T5, IsReadAsOlderVersionsWriteIt) {
   EXPECT_GT(score_difference(open_model(path()), golden_pairs()), 1e-3);  // without the factor
 }
 
-TEST_F(T5, ReadsTheModelTypeOfMultilingualT5) {
+TEST_F(MT5, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
+  const ModelFile file = open_model(path());
+  EXPECT_LT(score_difference(file, golden_pairs()), 1e-5);
+  expect_generated(file, read("search.ids"));
+  EXPECT_FALSE(file.config().embeddings.tied_all);
+}
+
+// T5's class multiplies the input of the output layer by D^-½, mT5's never does.
+TEST_F(T5, IsNotScaledIfItIsMultilingualT5) {
+  const auto final_norm = [&] {
+    const ConvertedModel model = *read_huggingface(path());
+    EXPECT_TRUE(model.config.embeddings.tied_all);
+    return std::ranges::find(model.weights, "decoder.norm.weight", &TensorEntry::name)->make();
+  };
+  const auto scaled = final_norm();
+  set("scale_decoder_outputs", "false");
+  const auto unscaled = final_norm();
   set("model_type", "\"mt5\"");
+  EXPECT_EQ(final_norm(), unscaled);
+  EXPECT_NE(final_norm(), scaled);
+}
+
+TEST_F(MT5, HasTheDefaultsOfItsClass) {
+  set("feed_forward_proj", "null");
   EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
 }
 
@@ -90,6 +122,38 @@ TEST_F(T5, NamesWhatIsNotSupported) {
   EXPECT_THAT(complaint(), HasSubstr("model_type is umt5, expected marian"));
   set("relative_attention_num_buckets", "7");
   EXPECT_THAT(complaint(), HasSubstr("--transformer-relative-buckets 7 is odd"));
+}
+
+TEST_F(T5, BeginsTranslationsAsGenerateIsTold) {
+  folder.make("generation_config.json", R"({"forced_bos_token_id": 9})");
+  EXPECT_THAT(target_frame(open_model(path()).config()).before, testing::ElementsAre(9));
+}
+
+// The SentencePiece model has 340 pieces, the table of embeddings 345 rows.
+TEST_F(T5, HasTheTokensThatWereAdded) {
+  std::string said;
+  const LogSink sink = [&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) said += message;
+  };
+  const LogScope scope(&sink);
+  folder.make("added_tokens.json",
+              R"({"<pad>": 340, "<extra_id_0>": 341, "<2xx>": 343, "a": 344, "<beyond>": 345, "</s>": 2})");
+  const ModelFile file = open_model(path(), {.languages = {"", "xx"}});
+  const Vocabulary& source = file.vocabularies().source;
+  EXPECT_EQ(source.size(), 345);
+  EXPECT_EQ(source.piece(341), "<extra_id_0>");
+  EXPECT_EQ(source.piece(343), "<2xx>");
+  EXPECT_THAT(source_frame(file.config()).before, testing::ElementsAre(343));
+  EXPECT_EQ(source.decode(std::vector<int32_t>{343}), "");
+  EXPECT_THAT(said, HasSubstr(": these added tokens are not found in text, nor shown: <2xx>"));
+  EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
+}
+
+TEST_F(T5, IsNotReadIfItReadsBytes) {
+  folder.make("tokenizer_config.json", R"({"tokenizer_class": "ByT5Tokenizer"})");
+  std::filesystem::remove(folder / "spiece.model");
+  EXPECT_THAT(complaint(),
+              HasSubstr("tokenizer_config.json: tokenizer_class is ByT5Tokenizer, which dragoman does not"));
 }
 
 TEST_F(T5, NamesTheSentencePieceModelThatIsMissing) {

@@ -187,6 +187,15 @@ TEST(TorchFile, IsRefusedIfSizesDoNotGoTogether) {
     EXPECT_THAT(complaint_of([=](TorchTensor& t) { t.stored = stored; }), HasSubstr("more than the file can hold"));
 }
 
+// A sanitizer finds a product of their sizes.
+TEST(ForeignTensor, HasNoRowsIfASizeIsZero) {
+  const int64_t huge = std::numeric_limits<int64_t>::max();
+  const ForeignTensor none{.name = "w", .shape = {0, huge, huge}, .read = [] { return std::vector<std::byte>(); }};
+  EXPECT_EQ(elements_of(none.shape, "m", none.name), 0);
+  EXPECT_TRUE(rows_of(none, 0, 0).read().empty());
+  EXPECT_TRUE(rows_in_order(none, {}).read().empty());
+}
+
 // The key of a storage stands in the pickle of the tensors and in the list of storages.
 TEST(TorchFile, IsRefusedIfAStorageIsMissing) {
   std::string file = torch_stream({{.name = "w", .shape = {1}, .strides = {1}, .data = std::string(4, 1)}});

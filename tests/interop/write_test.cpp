@@ -13,10 +13,10 @@
 #include "interop/write_marian.h"
 #include "interop/write_onnx.h"
 #include "io/int8_weights.h"
-#include "tests/error_of.h"
 #include "tests/failing_calls.h"
 #include "tests/interop/golden.h"
 #include "tests/interop/score_difference.h"
+#include "tests/interop/written_model.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
@@ -28,42 +28,6 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-// With the scores that the model itself gives, so that another one is compared with it.
-std::vector<ReferenceScore> pairs_of(const ModelFile& model) {
-  const int eos = model.config().special.eos, pieces = model.config().target_vocabulary;
-  std::vector<ReferenceScore> pairs;
-  for (int first = 3; first + 4 < pieces && first < 40; first += 7)
-    pairs.push_back({{first, first + 2, first + 1, eos}, {first + 3, first, eos}, 0});
-  for (ReferenceScore& pair : pairs) {
-    Arena arena;
-    const LoadedModel loaded = load_model(model, backend("cpu"), arena);
-    Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
-    const Batch batch{{pair.source, Spans::of_lengths({int32_t(pair.source.size())})},
-                      {pair.target, Spans::of_lengths({int32_t(pair.target.size())})},
-                      {0}};
-    const Tensor log_prob = loaded.model->loss(cx, batch, 0).log_prob;
-    for (size_t t = 0; t < pair.target.size(); ++t) pair.score += log_prob.as<float>()[t];
-  }
-  return pairs;
-}
-
-using Write = void (*)(const ModelFile& model, const std::string& folder);
-
-std::string complaint(Write write, const ModelFile& model, const std::string& folder) {
-  return error_of([&] { write(model, folder); });
-}
-
-// All bytes of a tensor that has the same name in both.
-void expect_same_weights(const ModelFile& a, const ModelFile& b) {
-  for (const TensorEntry& t : a.tensors().tensors()) {
-    if (t.name.starts_with("vocabulary.")) continue;
-    const TensorEntry* other = b.tensors().find(t.name);
-    ASSERT_NE(other, nullptr) << t.name;
-    EXPECT_EQ(t.dtype, other->dtype) << t.name;
-    EXPECT_TRUE(std::ranges::equal(t.bytes, other->bytes)) << t.name;
-  }
-}
 
 TEST(WriteCTranslate2, GivesBackWhatWasRead) {
   for (const char* name : {"ct2_marian", "ct2_opennmt", "ct2_madlad", "ct2_rotary", "ct2_relative"}) {
@@ -185,8 +149,26 @@ TEST(WriteCTranslate2, NamesTheKindThatCTranslate2DoesNotHave) {
               HasSubstr("its 'norm_kind' is batch, which cannot be written for CTranslate2 (only layer, rms)"));
   EXPECT_THAT(complaint_of([](ModelConfig& c) { c.attention.score = AttentionScore::additive; }),
               HasSubstr("its 'attention_score' is additive, which cannot be written for CTranslate2"));
+  EXPECT_THAT(
+      complaint_of([](ModelConfig& c) { c.activation = Activation::tanh; }),
+      HasSubstr(folder / "ours: its 'activation' is tanh, which cannot be written for CTranslate2 (only relu, "));
   EXPECT_THAT(complaint_of([](ModelConfig& c) { c.value_size = 5; }), HasSubstr("its 'value_size' is 5"));
   EXPECT_FALSE(fs::exists(folder / "ct2"));
+}
+
+// A model read from another program may have them.
+TEST(WriteCTranslate2, WritesFloat64AsFloat32) {
+  const TemporaryFolder folder;
+  Arena arena;
+  const auto doubles = make_model(toy_config(), backend("cpu"), arena, DType::f64, false);
+  doubles->parameters().initialise(1);
+  save_model(folder / "ours", toy_config(), {toy_vocabulary(), toy_vocabulary()}, weights_of(doubles->parameters()));
+  const ModelFile model(folder / "ours");
+  ASSERT_EQ(model.tensors().get("embedding.weight").dtype, DType::f64);
+  write_ctranslate2(model, folder / "ct2");
+  const ModelFile again = open_model(folder / "ct2");
+  EXPECT_EQ(again.tensors().get("embedding.weight").dtype, DType::f32);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
 }
 
 // A piece that training has never seen may have an embedding of zeros. CTranslate2 divides by the numbers it stores.
@@ -210,6 +192,18 @@ void make_marian_mt(const TemporaryFolder& folder) {
     folder.make(name, read_file(golden(std::string("marianmt/") + name)));
   for (const char* name : {"source.spm", "target.spm"})
     folder.make(name, read_file(source_dir() + "/tests/vocab/golden/bpe.spm"));
+}
+
+// What is written is read again.
+TEST(WriteHuggingFace, WritesEveryActivation) {
+  for (const Activation activation : {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::swish,
+                                      Activation::gelu_sigmoid, Activation::tanh, Activation::none}) {
+    const TemporaryFolder folder;
+    ModelConfig config = toy_config();
+    config.activation = activation;
+    write_huggingface(ModelFile(save_toy_model(folder / "ours", 1, config)), folder / "hf");
+    EXPECT_EQ(open_model(folder / "hf").config().activation, activation) << name_of(activation);
+  }
 }
 
 // CTranslate2 has no list of pieces that are never generated, so the file gives them no probability.
@@ -276,67 +270,6 @@ TEST(WriteHuggingFace, AddsAPieceToBeginWithIfPadIsNotZero) {
 }
 
 // Marian's golden models have lists of words, which its SentencePiece vocabularies cannot be.
-TEST(WriteMarian, NeedsVocabulariesOfSentencePiece) {
-  TemporaryFolder folder;
-  const std::vector<std::string> words(2, golden("words.yml"));
-  EXPECT_THAT(complaint(write_marian, open_model(golden("tied.npz"), {.vocabs = words}), folder / "marian"),
-              HasSubstr("has no SentencePiece model"));
-  EXPECT_FALSE(fs::exists(folder / "marian"));
-}
-
-ModelConfig marian_config_of_a_toy() {
-  ModelConfig config = toy_config();
-  config.decoder_start = DecoderStart::zero, config.position_spacing = PositionSpacing::tensor2tensor;
-  config.norm_epsilon = 1e-6, config.embeddings.output_bias = true;
-  return config;
-}
-
-TEST(WriteMarian, WritesModelsOfItsShape) {
-  for (const NormPlacement norm : {NormPlacement::post, NormPlacement::pre}) {
-    for (const bool tied : {true, false}) {
-      TemporaryFolder folder;
-      ModelConfig config = marian_config_of_a_toy();
-      config.norm = norm, config.embeddings.tied_all = tied, config.activation = Activation::gelu;
-      config.decoder_layers = 2;
-      if (tied) config.tied_decoder_layers = {1, 1};
-      const ModelFile model(save_toy_model(folder / "ours", 1, config));
-      write_marian(model, folder / "marian");
-      const ModelFile again = open_model(folder / "marian/decoder.yml");
-      expect_same_weights(model, again);
-      EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
-    }
-  }
-}
-
-// Marian's vocabularies with byte fallback never generate the bytes below a blank, line breaks and tabs among them.
-TEST(WriteMarian, LeavesOutTheBytesThatMarianLeavesOut) {
-  const TemporaryFolder folder;
-  ModelConfig config = marian_config_of_a_toy();
-  write_marian(ModelFile(save_toy_model(folder / "ours", 1, config)), folder / "marian");
-  const ModelFile read = open_model(folder / "marian");
-  const std::vector<int>& left_out = read.config().generation.suppressed;
-  ASSERT_EQ(left_out.size(), 32);
-  EXPECT_EQ(read.vocabularies().target.piece(left_out.front()), "<0x00>");
-  EXPECT_EQ(read.vocabularies().target.piece(left_out.back()), "<0x1F>");
-  EXPECT_EQ(complaint(write_marian, read, folder / "again"), "");
-  config.generation.suppressed = {300};
-  const ModelFile other(save_toy_model(folder / "other", 1, config));
-  EXPECT_THAT(complaint(write_marian, other, folder / "none"), HasSubstr("its 'suppressed_ids' has 300, which Marian"));
-}
-
-TEST(WriteMarian, NamesWhatMarianComputesOtherwise) {
-  TemporaryFolder folder;
-  const ModelFile ours(save_toy_model(folder / "ours", 1));
-  EXPECT_THAT(complaint(write_marian, ours, folder / "marian"),
-              HasSubstr("its 'norm_epsilon' is 1e-05, which cannot be written for Marian (only 1e-06)"));
-  EXPECT_THAT(complaint(write_marian, ours, folder / "marian"), HasSubstr("; its 'decoder_start' is "));
-  ModelConfig config = marian_config_of_a_toy();
-  config.activation = Activation::gelu_tanh;
-  const ModelFile other(save_toy_model(folder / "other", 1, config));
-  EXPECT_THAT(complaint(write_marian, other, folder / "marian"), HasSubstr("its activation is gelu-tanh"));
-  EXPECT_FALSE(fs::exists(folder / "marian"));
-}
-
 TEST(WriteModels, NamesTheFieldThatHasNoEqual) {
   TemporaryFolder folder;
   const ModelFile opennmt = open_model(golden("ct2_opennmt"));

@@ -4,7 +4,7 @@
     make_huggingface.py        (pip install torch transformers sentencepiece)
 
 marianmt/ is a model of MarianMT, m2m100/ one of M2M100, mbart/ one of mBART-50, t5/ and
-t5_gated/ of T5 as in its first version and in later ones. Their SentencePiece model is
+t5_gated/ of T5 as in its first version and in later ones, mt5/ of mT5. Their SentencePiece model is
 tests/vocab/golden/bpe.spm, which is not copied: the test puts it beside the rest. The list of pieces has another order
 than that model and lacks some of its pieces. In each folder,
 
@@ -20,7 +20,8 @@ import random
 import sentencepiece
 import torch
 from transformers import (M2M100Config, M2M100ForConditionalGeneration, MarianConfig, MarianMTModel, MBartConfig,
-                          MBartForConditionalGeneration, T5Config, T5ForConditionalGeneration)
+                          MBartForConditionalGeneration, MT5Config, MT5ForConditionalGeneration, T5Config,
+                          T5ForConditionalGeneration)
 
 HERE = pathlib.Path(__file__).resolve().parent
 SPM = sentencepiece.SentencePieceProcessor(model_file=str(HERE.parents[1] / "vocab" / "golden" / "bpe.spm"))
@@ -46,7 +47,7 @@ def randomise(model, spread, frequent=52):
             if "norm" in name and "weight" in name:
                 p.add_(1)
         shared[model.config.pad_token_id] = 0  # as the classes have it
-        if model.config.model_type in ("m2m_100", "t5"):  # have no bias: </s> is as probable as a frequent piece
+        if model.config.model_type in ("m2m_100", "t5", "mt5"):  # have no bias: </s> is as probable as a frequent piece
             output = model.get_output_embeddings().weight
             output[model.config.eos_token_id] = 0.93 * output[frequent]
         if hasattr(model, "final_logits_bias"):
@@ -108,9 +109,9 @@ def multilingual(name, config, kind, pieces):
     (HERE / name / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": LANGUAGES}))
 
 
-def t5(name, untied, **more):
+def t5(name, untied, config=T5Config, kind=T5ForConditionalGeneration, **more):
     pieces = SPM.get_piece_size()
-    model = T5ForConditionalGeneration(T5Config(
+    model = kind(config(
         vocab_size=pieces + 5, d_model=8, d_kv=6, d_ff=14, num_layers=2, num_heads=2, relative_attention_num_buckets=8,
         relative_attention_max_distance=6, pad_token_id=pieces, eos_token_id=2, decoder_start_token_id=pieces,
         tie_word_embeddings=not untied, **more)).eval()
@@ -124,6 +125,7 @@ def main():
     marianmt()
     t5("t5", False)
     t5("t5_gated", True, feed_forward_proj="gated-gelu")
+    t5("mt5", True, MT5Config, MT5ForConditionalGeneration)
     pieces = ["<s>", "<pad>", "</s>", "<unk>"] + shuffled_pieces(60)
     multilingual("m2m100", M2M100Config, M2M100ForConditionalGeneration, pieces)
     (HERE / "m2m100" / "vocab.json").write_text(json.dumps({p: i for i, p in enumerate(pieces)}))
