@@ -24,8 +24,8 @@ std::string heads_in_words(const ModelConfig& c) {
 }
 
 std::string experts_in_words(const ModelConfig& c) {
-  const std::string layers =
-      c.experts.frequency == 1 ? "each layer" : fmt::format("one of {} layers", c.experts.frequency);
+  const int some = c.layers_with_experts(), all = c.layers();
+  const std::string layers = some == all ? "each layer" : fmt::format("{} of {} layers", some, all);
   return fmt::format("{} of {} per token in {} (Shazeer et al. 2017)", c.experts.top_k, c.experts.count, layers);
 }
 

@@ -51,8 +51,8 @@ void put_target_gradients(const LossKernels::LinearCrossEntropy& l, int64_t n, c
                           T weight) {
   const auto put = [&](const Grad& g, T value) {
     if (!g) return;
-    T& position = g.tensor.view<T>()(n, 0);
-    position = g.adds() ? position + weight * value : weight * value;
+    T& to = g.tensor.view<T>()(n, 0);
+    to = g.adds() ? to + weight * value : weight * value;
   };
   put(l.dgate, mixture.dgate);
   put(l.dcopied, mixture.dcopied);

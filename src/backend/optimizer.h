@@ -28,6 +28,7 @@ struct OptimizerKernels {
   Kernel<void(Grad total, const Tensor& x)> sum{"sum"};
   Kernel<void(const Tensor& total, std::span<const Tensor> tensors)> sum_of_squares{"sum_of_squares"};
   Kernel<void(std::span<const AdamTensor> tensors, const AdamStep& step, const AdamTotals& totals)> adam{"adam"};
+  // average = (1 - weight) · average + weight · x
   Kernel<void(const Tensor& average, const Tensor& x, double weight)> moving_average{"moving_average"};
 
   template <class Kernels, class F>

@@ -9,7 +9,9 @@ namespace dragoman {
 /// Slots of the kernel table (backend/backend.h): running averages, recurrent cells, gates.
 struct RecurrentKernels {
   // The average of a sentence's rows so far, column by column: c_t = a_t ⊙ c_{t-1} + (1 - a_t) ⊙ x_t, with c = 0 before
-  // the first row. a_t = σ(gate_t); without a gate (t - 1) / t, which makes c_t the mean.  c, x, gate (N,D)
+  // the first row. a_t = σ(gate_t); without a gate (t - 1) / t, which makes c_t the mean
+  // (Zhang et al. 2018, "Accelerating Neural Transformer via an Average Attention Network"; with a gate, Kim et al.
+  // 2019, section 3.1).  c, x, gate (N,D)
   Kernel<void(const Tensor& c, const Tensor& x, const Tensor& gate, const Spans& spans)> running_average{
       "running_average"};
   struct RunningAverageBackward {

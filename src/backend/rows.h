@@ -38,6 +38,7 @@ struct RowKernels {
 
   // The k best of each row of logits (R,V), best first, the lower id on ties, and log Σ exp of the row if lse is given.
   // values (R,k)  ids (R,k) int32  lse (R) stat type or empty: then a NaN in the row makes the first value NaN.
+  // If fewer than k logits exceed -inf, the others are -inf, with any ids.
   Kernel<void(const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits)> top_k{"top_k"};
 
   // The rows of a search's next step, chosen before the host sees the results of this one (decode/ensemble.h). Of each

@@ -47,7 +47,7 @@ int64_t pairs_an_epoch(const Corpus& corpus);
 /// Target tokens of all batches.
 int64_t target_tokens(const Corpus& corpus, const BatchPlan& plan);
 
-/// Indices into the plan, in rising order: the batches with the most tokens of a side, and those that contain the
+/// Indices into the plan, in ascending order: the batches with the most tokens of a side, and those that contain the
 /// longest sentence of a side or the pair with the largest product of lengths, since a part of a batch that is computed
 /// at once has whole sentences. No other batch needs much more memory than these.
 std::vector<int64_t> largest_batches(const Corpus& corpus, const BatchPlan& plan);

@@ -15,7 +15,7 @@ struct Shortlist {
   std::vector<int32_t> best;    // … this list
   int32_t target_vocabulary = 0;
 
-  /// The pieces for a sentence and `more`, without duplicates, in rising order.
+  /// The pieces for a sentence and `more`, without duplicates, in ascending order.
   std::vector<int32_t> candidates(std::span<const int32_t> source, std::span<const int32_t> more = {}) const;
 };
 

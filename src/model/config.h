@@ -359,7 +359,15 @@ struct ModelConfig {
     }
     return -1;
   }
+  /// Of a layer with weights of its own.
   bool has_experts(int layer) const { return experts.count > 0 && (layer + 1) % experts.frequency == 0; }
+  int layers() const { return (has_encoder() ? encoder_layers : 0) + decoder_layers; }
+  int layers_with_experts() const {
+    int count = 0;
+    for (int l = 0; l < layers() - decoder_layers; ++l) count += has_experts(l);
+    for (int l = 0; l < decoder_layers; ++l) count += has_experts(weights_of_decoder_layer(l));
+    return count;
+  }
 };
 
 }  // namespace dragoman

@@ -53,16 +53,16 @@ Tensor ones_at(Context& cx, const Matches& m, DType dtype) {
 
 }  // namespace
 
-CopyHead CopyHead::make(Parameters& p, int64_t dim, int64_t memory_dim) {
+CopyHead CopyHead::make(Parameters& p, int64_t dim, int64_t encoded_dim) {
   return {Linear::make(p, {"copy.query", "copy.gate"}, {dim, 1}, dim),
-          Linear::make(p, {"copy.key"}, {dim}, memory_dim)};
+          Linear::make(p, {"copy.key"}, {dim}, encoded_dim)};
 }
 
-CopyHead make_copy_head(Parameters& p, const ModelConfig& config, int64_t memory_dim) {
+CopyHead make_copy_head(Parameters& p, const ModelConfig& config, int64_t encoded_dim) {
   require(config.source_vocabulary == config.target_vocabulary,
           "a model copies pieces of one vocabulary, but its vocabularies have {} and {} pieces",
           config.source_vocabulary, config.target_vocabulary);
-  return CopyHead::make(p, config.dim, memory_dim);
+  return CopyHead::make(p, config.dim, encoded_dim);
 }
 
 CopyHead::Query CopyHead::query_of(Context& cx, const Var& x) const {
@@ -71,22 +71,22 @@ CopyHead::Query CopyHead::query_of(Context& cx, const Var& x) const {
   return {columns(both, 0, K), columns(both, K, 1)};
 }
 
-Copying CopyHead::operator()(Context& cx, const Var& x, const Var& memory, const Batch& batch) const {
+Copying CopyHead::operator()(Context& cx, const Var& x, const Var& encoded, const Batch& batch) const {
   const auto [query, gate] = query_of(cx, x);
   const Matches matches = match(batch);
   const Var value(ones_at(cx, matches, x.dtype()));
   const AttentionShape shape{batch.target.spans, batch.source.spans, 1, {}, Score::scaled_dot, {}};
-  const Var copied = attention(cx, query, key(cx, memory), value, shape);
+  const Var copied = attention(cx, query, key(cx, encoded), value, shape);
   return {widened(cx, gate), pick_columns(cx, copied, int_tensor(matches.of_targets, {x.rows()}))};
 }
 
-void CopySources::add(int first, const PackedIds& source, const Var& memory) {
+void CopySources::add(int first, const PackedIds& source, const Var& encoded) {
   for (int s = 0; s < source.spans.sentences(); ++s) {
     const Range span = source.spans[s];
     pieces_.emplace(first + s, std::vector(source.ids.begin() + span.begin, source.ids.begin() + span.end));
   }
   const Tensor rows = held_.add(first, source.spans);
-  cx_.backend.scatter_rows(keys_.layer(0), head_.key(cx_, memory), rows);
+  cx_.backend.scatter_rows(keys_.layer(0), head_.key(cx_, encoded), rows);
 }
 
 void CopySources::remove(int sentence) {
@@ -105,10 +105,10 @@ Tensor CopySources::mix(std::span<const StepRow> rows, const Var& x, const Tenso
   return logits;
 }
 
-Tensor mix_copies(Context& cx, const CopyHead& head, const Batch& batch, const Var& x, const Var& memory,
+Tensor mix_copies(Context& cx, const CopyHead& head, const Batch& batch, const Var& x, const Var& encoded,
                   const Tensor& logits) {
   CopySources sources(cx, head, logits.dtype());
-  sources.add(0, batch.source, memory);
+  sources.add(0, batch.source, encoded);
   std::vector<StepRow> rows;
   for (int s = 0; s < batch.target.spans.sentences(); ++s)
     for (int64_t t = batch.target.spans[s].begin; t < batch.target.spans[s].end; ++t) rows.push_back({s, -1, 0});

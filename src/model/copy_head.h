@@ -16,17 +16,17 @@ struct CopyHead {
   Linear key;             // (K,M)
 
   /// D, M: sizes of the decoder's and the encoder's output.
-  static CopyHead make(Parameters& p, int64_t dim, int64_t memory_dim);
-  /// The probability of copying each target token of a batch.  x (Nt,D)  memory (Ns,M)
-  Copying operator()(Context& cx, const Var& x, const Var& memory, const Batch& batch) const;
+  static CopyHead make(Parameters& p, int64_t dim, int64_t encoded_dim);
+  /// The probability of copying each target token of a batch.  x (Nt,D)  encoded (Ns,M)
+  Copying operator()(Context& cx, const Var& x, const Var& encoded, const Batch& batch) const;
   struct Query {
     Var query, gate;  // (N,K)  (N,1)
   };
   Query query_of(Context& cx, const Var& x) const;
 };
 
-/// For a model whose encoder's output has size `memory_dim`. Error unless both sides can have the same pieces.
-CopyHead make_copy_head(Parameters& p, const ModelConfig& config, int64_t memory_dim);
+/// For a model whose encoder's output has size `encoded_dim`. Error unless both sides can have the same pieces.
+CopyHead make_copy_head(Parameters& p, const ModelConfig& config, int64_t encoded_dim);
 
 /// What can be copied during decoding: keys and pieces of the sources.
 class CopySources {
@@ -36,8 +36,8 @@ class CopySources {
       : cx_(cx), head_(head), keys_(cx, 1, head.key.weight.rows(), dtype), held_(keys_) {}
   CopySources(const CopySources&) = delete;
 
-  /// Adds sentences with handles from `first` on; memory (Ns,M) is their encoder output.
-  void add(int first, const PackedIds& source, const Var& memory);
+  /// Adds sentences with handles from `first` on; encoded (Ns,M) is their encoder output.
+  void add(int first, const PackedIds& source, const Var& encoded);
   void remove(int sentence);
   /// Turns the logits (R,V) of x (R,D) into log-probabilities, in place.
   Tensor mix(std::span<const StepRow> rows, const Var& x, const Tensor& logits) const;
@@ -50,8 +50,8 @@ class CopySources {
   std::map<int, std::vector<int32_t>> pieces_;
 };
 
-/// The same for all target tokens of a batch at once.  x (Nt,D)  memory (Ns,M)  logits (Nt,V)
-Tensor mix_copies(Context& cx, const CopyHead& head, const Batch& batch, const Var& x, const Var& memory,
+/// The same for all target tokens of a batch at once.  x (Nt,D)  encoded (Ns,M)  logits (Nt,V)
+Tensor mix_copies(Context& cx, const CopyHead& head, const Batch& batch, const Var& x, const Var& encoded,
                   const Tensor& logits);
 
 }  // namespace dragoman

@@ -40,7 +40,7 @@ class Decoding {
   /// Encodes more sentences, whose handles are first, first + 1, …; `width` bounds the rows of each in any step. If it
   /// throws, remove() undoes what was begun.
   virtual void add(int first, const PackedIds& source, int width) = 0;
-  /// Restricts logits from now on to these target pieces, in rising order; none: all pieces.
+  /// Restricts logits from now on to these target pieces, in ascending order; none: all pieces.
   virtual void restrict(std::span<const int32_t> pieces) = 0;
   /// Next-token logits (R,V) of each row, or log-probabilities if the model copies; V: all pieces or those of
   /// restrict(). The rows of a sentence are contiguous. Read the logits before the next step, which may overwrite them.

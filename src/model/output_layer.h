@@ -11,7 +11,7 @@ class OutputLayer {
   OutputLayer(Context& cx, OutputWeights all) : cx_(cx), all_(std::move(all)) {}
 
   const OutputWeights& weights() const { return all_; }  // of all pieces
-  /// Restricts it to these pieces, in rising order; none: all pieces. Copies their rows of the weight.
+  /// Restricts it to these pieces, in ascending order; none: all pieces. Copies their rows of the weight.
   void restrict(std::span<const int32_t> pieces);
   Tensor operator()(Context& cx, const Var& x) const;  // x (R,D) → (R,V) or (R,pieces)
   Tensor weight() const { return some_.rows > 0 ? some_.weight : all_.weight.value(); }  // currently in use

@@ -75,11 +75,11 @@ RecordedSteps::Step& RecordedSteps::step_of(const Size& size) {
 }
 
 void RecordedSteps::forget_if_moved(std::span<const Tensor> memory) {
-  std::vector<Address> positions;
-  for (const Tensor& m : memory) positions.push_back({m.data(), m.shape()});
-  if (positions == memory_) return;
+  std::vector<Address> addresses;
+  for (const Tensor& m : memory) addresses.push_back({m.data(), m.shape()});
+  if (addresses == memory_) return;
   steps_.clear();
-  memory_ = std::move(positions);
+  memory_ = std::move(addresses);
 }
 
 void RecordedSteps::record(Step& step, const Compute& compute) {

@@ -69,6 +69,7 @@ std::span<const ConfigField> training_fields() {
        .group = heading::regularisation,
        .help = "dropout of attention weights",
        .bounds = {0, 0.99},
+       .of_attention = true,
        .training_only = true},
       {.key = "dropout_activation",
        .member = [](C& c) { return member(c.dropout.activation); },

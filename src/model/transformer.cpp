@@ -71,13 +71,13 @@ Transformer::DecoderLayer Transformer::make_decoder_layer(const ModelConfig& sid
           make_norm(at + "feed_forward_norm")};
 }
 
-Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const Var& memory, const Rows& target,
+Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const Var& encoded, const Rows& target,
                                const Rows& source, AttentionGuide* guide) {
   x = sublayer(cx, p.autoregression_norm, x, target.positions,
                [&](const Var& y) { return p.autoregression(cx, y, target.self()); });
   x = sublayer(cx, p.cross_attention_norm, x, target.positions, [&](const Var& y) {
     return p.cross_attention(cx, {.x = y, .spans = target.spans, .positions = target.positions, .guide = guide},
-                             p.cross_attention.keys_and_values(cx, memory, source.spans, source.positions));
+                             p.cross_attention.keys_and_values(cx, encoded, source.spans, source.positions));
   });
   return sublayer(cx, p.feed_forward_norm, x, target.positions,
                   [&](const Var& y) { return p.feed_forward(cx, y, target.positions, target.weights); });
@@ -96,31 +96,31 @@ Var Transformer::embed_target(Context& cx, const Rows& rows) {
 
 Transformer::HiddenStates Transformer::hidden_states(Context& cx, const Batch& batch, AttentionGuide* guide) {
   Rows source = rows_of(batch.source, batch), target = rows_of(shifted(batch.target, config_.first_token()), batch);
-  const Var memory = encode(cx, source);
+  const Var encoded = encode(cx, source);
   locate(cx, target_positions_, true, target);
   Var x = embed_target(cx, target);
   for (size_t l = 0; l < decoder_.size(); ++l)
-    x = decoder_layer(cx, decoder_[l], x, memory, target, source,
+    x = decoder_layer(cx, decoder_[l], x, encoded, target, source,
                       int(l) == config_.alignment.layer_of(config_.decoder_layers) ? guide : nullptr);
-  return {memory, decoder_norm_ ? (*decoder_norm_)(cx, x) : x};
+  return {encoded, decoder_norm_ ? (*decoder_norm_)(cx, x) : x};
 }
 
 TokenLoss Transformer::loss(Context& cx, const Batch& batch, double label_smoothing) {
   AttentionGuide guide{cx.tape ? attention_links(batch) : std::vector<AttentionLink>()};
-  const auto [memory, x] = hidden_states(cx, batch, guide.links.empty() ? nullptr : &guide);
+  const auto [encoded, x] = hidden_states(cx, batch, guide.links.empty() ? nullptr : &guide);
   TokenLoss loss = linear_cross_entropy(cx, x, embeddings_.output_weights(),
                                         {.ids = int_tensor(batch.target.ids, {x.rows()}),
                                          .smoothing = label_smoothing,
                                          .weights = batch.row_weights(batch.target.spans),
-                                         .copying = copy_ ? (*copy_)(cx, x, memory, batch) : Copying{}});
+                                         .copying = copy_ ? (*copy_)(cx, x, encoded, batch) : Copying{}});
   loss.of_links = guide.loss;
   return loss;
 }
 
 Tensor Transformer::logits(Context& cx, const Batch& batch) {
-  const auto [memory, x] = hidden_states(cx, batch);
+  const auto [encoded, x] = hidden_states(cx, batch);
   const Var logits = wide_linear(cx, x, embeddings_.output, embeddings_.output_bias);
-  return copy_ ? mix_copies(cx, *copy_, batch, x, memory, logits) : logits;
+  return copy_ ? mix_copies(cx, *copy_, batch, x, encoded, logits) : logits;
 }
 
 }  // namespace dragoman

@@ -33,12 +33,12 @@ class Transformer : public TransformerParts {
 
   Var encode(Context& cx, Rows& source);
   Var embed_target(Context& cx, const Rows& rows);  // of rows with positions
-  Var decoder_layer(Context& cx, const DecoderLayer& layer, Var x, const Var& memory, const Rows& target,
+  Var decoder_layer(Context& cx, const DecoderLayer& layer, Var x, const Var& encoded, const Rows& target,
                     const Rows& source, AttentionGuide* guide = nullptr);
   bool steps_on_the_device() const;  // whether the host decides nothing between the kernels of a decoding step
   /// The outputs of both sides: (Ns,D), and (Nt,D) before the output layer.
   struct HiddenStates {
-    Var memory, x;
+    Var encoded, x;
   };
   /// `guide`: what the attention of the configuration's alignment layer learns; or null.
   HiddenStates hidden_states(Context& cx, const Batch& batch, AttentionGuide* guide = nullptr);

@@ -14,6 +14,11 @@
 namespace dragoman {
 namespace {
 
+void check_dropout(const ModelConfig& c) {
+  require(c.dropout.embedding == -1 || c.dropout.embedding >= 0,
+          "--transformer-dropout-embedding {} is no probability, expected from 0 to 0.99, or -1", c.dropout.embedding);
+}
+
 void check_bounds(const ModelConfig& config) {
   ModelConfig c = config;
   for (const ConfigField& field : model_config_fields()) {
@@ -127,6 +132,7 @@ void check_score(const ModelConfig& c) {
 }
 
 void check_head_sizes(const ModelConfig& c) {
+  if (!attends(c)) return;
   const AttentionConfig& a = c.attention;
   const ScoreKind& score = score_kind(a.score);
   if (a.projections == Projections::none) {
@@ -199,9 +205,12 @@ void check_experts(const ModelConfig& c) {
     throw Error("--moe-experts 1 leaves the router nothing to choose", "give 2 or more, or leave it out");
   require(c.experts.top_k <= c.experts.count, "--moe-top-k {} exceeds --moe-experts {}", c.experts.top_k,
           c.experts.count);
-  const int deepest = std::max(c.encoder_layers, c.decoder_layers);
+  if (c.layers_with_experts() > 0) return;
+  const int deepest = std::max(c.layers() - c.decoder_layers, c.decoder_layers);
   require(c.experts.frequency <= deepest, "--moe-frequency {} gives no layer experts: the model has only {}",
           c.experts.frequency, counted(deepest, "layer"));
+  fail("--moe-frequency {} gives no layer experts: --transformer-tied-layers replaces those that would have some",
+       c.experts.frequency);
 }
 
 void check_rnn_encoder(const ModelConfig& c) {
@@ -308,6 +317,7 @@ void check_generation(const ModelConfig& c) {
 
 void validate(const ModelConfig& config) {
   check_bounds(config);
+  check_dropout(config);
   check_sizes(config);
   check_decoder(config);
   check_vocabularies(config);
@@ -339,6 +349,14 @@ void refuse_unused(const ModelConfig& config, const std::function<bool(std::stri
     if (field.option.empty() || has_field(c, field) || !given(field.option)) continue;
     if (to_text(field.member(c)) != to_text(field.member(standard))) refuse(c, field);
   }
+  const ScoreKind& score = score_kind(c.attention.score);
+  require(!given("transformer-max-positions") || c.max_positions == standard.max_positions ||
+              c.positions == Positions::learned || score.keys_from_positions,
+          "--transformer-max-positions is for --transformer-positions learned and --attention-score location; no other "
+          "positions end");
+  require(!given("transformer-dim-key") || c.key_size == 0 || c.attention.score != AttentionScore::reduced_rank,
+          "--transformer-dim-key is not for --attention-score reduced-rank, whose queries and keys have the size "
+          "--attention-rank");
 }
 
 }  // namespace dragoman

@@ -57,10 +57,10 @@ Dispatch dispatch(const Tensor& experts, int count, int64_t capacity) {
       if (int64_t(rows.size()) < capacity) rows.push_back(int32_t(n * of.cols + j));
     }
   std::vector<int32_t> offsets = {0}, rows, copies(size_t(experts.elements()), -1);
-  for (const auto& positions : taken) {
-    for (const int32_t position : positions) {
-      copies[size_t(position)] = int32_t(rows.size());
-      rows.push_back(position / int32_t(of.cols));
+  for (const auto& elements : taken) {
+    for (const int32_t element : elements) {
+      copies[size_t(element)] = int32_t(rows.size());
+      rows.push_back(element / int32_t(of.cols));
     }
     offsets.push_back(int32_t(rows.size()));
   }

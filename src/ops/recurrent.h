@@ -7,7 +7,9 @@
 namespace dragoman {
 
 /// Running average of a sentence's rows, per column: c_t = a_t ⊙ c_{t-1} + (1 - a_t) ⊙ x_t, where a_t = σ(gate_t) is
-/// how much of the past is kept. Without a gate all rows weigh the same: c_t is the mean of x_1 … x_t.
+/// how much of the past is kept. Without a gate all rows weigh the same: c_t is the mean of x_1 … x_t
+/// (Zhang et al. 2018, "Accelerating Neural Transformer via an Average Attention Network"; with a gate, the SSRU of Kim
+/// et al. 2019, section 3.1).
 /// x, gate (N,D)  →  (N,D).  The tape keeps x, the gate and the result. Costs one pass over them.
 Var running_average(Context& cx, const Var& x, const Var& gate, const Spans& spans);
 

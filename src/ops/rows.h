@@ -4,7 +4,7 @@
 
 namespace dragoman {
 
-/// Rows of x by index: y[i] = x[rows[i]].  x (N,D)  rows (M) int32, no row occurs twice  →  (M,D).
+/// Rows of x by index: y[i] = x[rows[i]].  x (N,D)  rows (M) int32  →  (M,D). Under a tape, no row occurs twice.
 Var gather_rows(Context& cx, const Var& x, const Tensor& rows);
 
 /// Rows of x by index, which may repeat: y[i] = x[rows[i]], zeros for index -1. `copies` is the inverse: the rows of y

@@ -264,6 +264,15 @@ PROVOKED = {
     "--moe-experts 1 leaves the router nothing to choose": f"{TRAIN} -m new --moe-experts 1 --moe-frequency 1",
     "--moe-top-k … exceeds --moe-experts …":
         f"{TRAIN} -m new --moe-experts 2 --moe-top-k 3 --moe-frequency 1",
+    "--transformer-max-positions is for --transformer-positions learned and --attention-score location; no other "
+    "positions end": f"{TRAIN} -m new --transformer-max-positions 600",
+    "--transformer-dim-key is not for --attention-score reduced-rank, whose queries and keys have the size "
+    "--attention-rank": f"{TRAIN} -m new --attention-score reduced-rank --attention-projections none "
+                        "--transformer-dim-key 7",
+    "--transformer-dropout-embedding … is no probability, expected from 0 to 0.99, or -1":
+        f"{TRAIN} -m new --transformer-dropout-embedding -0.5",
+    "--moe-frequency … gives no layer experts: --transformer-tied-layers replaces those that would have some":
+        f"{TRAIN} -m new --moe-experts 2 --enc-depth 1 --dec-depth 2 --transformer-tied-layers 1 1",
     "--moe-frequency … gives no layer experts: the model has only …":
         f"{TRAIN} -m new --moe-experts 2",
     "--half-activations keeps activations in the type of --precision, which is float32 here":

@@ -174,6 +174,54 @@ TEST(ModelConfig, RefusesWhatWasGivenThoughSuchAModelLacksIt) {
   config.type = ModelType::s2s, config.rnn.decoder.attention = RnnAttention::none;
   EXPECT_EQ(complaint(config, {"transformer-heads"}),
             "--transformer-heads is for models with attention; --rnn-attention none has none");
+  config.key_size = 8, config.value_size = 8, config.dropout.attention = 0.3;
+  for (const char* option : {"transformer-dim-key", "transformer-dim-value", "transformer-dropout-attention"})
+    EXPECT_EQ(complaint(config, {option}),
+              std::string("--") + option + " is for models with attention; --rnn-attention none has none");
+  EXPECT_EQ(error_of([&] { validate(config); }), "") << "models that were trained with them can be read";
+}
+
+TEST(ModelConfig, RefusesSizesThatItsAttentionDoesNotUse) {
+  ModelConfig config;
+  config.max_positions = 5;
+  EXPECT_EQ(complaint(config, {"transformer-max-positions"}),
+            "--transformer-max-positions is for --transformer-positions learned and --attention-score location; no "
+            "other positions end");
+  config.positions = Positions::learned;
+  EXPECT_EQ(complaint(config, {"transformer-max-positions"}), "");
+  config.positions = Positions::none, config.attention.score = AttentionScore::location;
+  EXPECT_EQ(complaint(config, {"transformer-max-positions"}), "");
+  config.key_size = 7;
+  EXPECT_EQ(complaint(config, {"transformer-dim-key"}), "");
+  config.attention.score = AttentionScore::reduced_rank;
+  EXPECT_EQ(complaint(config, {"transformer-dim-key"}),
+            "--transformer-dim-key is not for --attention-score reduced-rank, whose queries and keys have the size "
+            "--attention-rank");
+}
+
+TEST(ModelConfig, CountsTheLayersThatHaveExperts) {
+  ModelConfig config;
+  config.encoder_layers = 1, config.decoder_layers = 3, config.experts.count = 4;
+  EXPECT_EQ(config.layers_with_experts(), 1);
+  config.tied_decoder_layers = {1, 2, 2};
+  EXPECT_EQ(config.layers_with_experts(), 2);
+  EXPECT_EQ(error_of([&] { validate(config); }), "");
+  config.tied_decoder_layers = {1, 1, 1};
+  EXPECT_EQ(error_of([&] { validate(config); }),
+            "--moe-frequency 2 gives no layer experts: --transformer-tied-layers replaces those that would have some");
+  config = {.type = ModelType::decoder_only, .decoder_layers = 1, .experts = {.count = 4}};
+  EXPECT_EQ(error_of([&] { validate(config); }),
+            "--moe-frequency 2 gives no layer experts: the model has only 1 layer");
+}
+
+TEST(ModelConfig, HasNumbersThatTrainingCanUse) {
+  ModelConfig config;
+  config.dropout.embedding = -0.5;
+  EXPECT_EQ(error_of([&] { validate(config); }),
+            "--transformer-dropout-embedding -0.5 is no probability, expected from 0 to 0.99, or -1");
+  config.dropout.embedding = -1, config.norm_epsilon = 0;
+  EXPECT_EQ(error_of([&] { validate(config); }),
+            "--transformer-norm-epsilon: 0 is out of range, expected from 1e-30 to 1");
 }
 
 TEST(ModelConfig, TakesTheDefaultsOfItsTypeUnlessTheyAreGiven) {

@@ -37,5 +37,17 @@ TEST_P(AttentionFamily, ComputesWithUpdatesAsWithMergedWeights) {
       ASSERT_NEAR(of_tuned[n][v], steps[n][v], 1e-12 * (1 + std::abs(steps[n][v]))) << n;
 }
 
+TEST(LowRankUpdates, AreOfAnSsruWithNormsToo) {
+  const auto updates = [](bool norms) {
+    ModelConfig config{.dim = 8, .source_vocabulary = 9, .target_vocabulary = 9};
+    config.heads = 2, config.feed_forward = 8, config.autoregression = Autoregression::rnn, config.rnn.norm = norms;
+    Arena arena;
+    const auto model =
+        make_model(config, backend("reference"), arena, DType::f64, true, {.frozen = {}, .lora_rank = 2});
+    return std::ranges::count_if(model->parameters().named(), [](const auto& p) { return p.is_update(); });
+  };
+  EXPECT_EQ(updates(true), updates(false));
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -101,7 +101,7 @@ void BackwardRows(View<float> dx, View<const float> dy, View<const float> saved,
     for (int64_t c = 0; c < dy.cols; c += int64_t(hn::Lanes(d))) {
       const int64_t count = dy.cols - c;
       const VF g = Backward<act>(LoadN(d, dy.row(n) + c, count), LoadN(d, saved.row(n) + c, count));
-      StoreN(adds ? hn::Add(LoadN(d, dx.row(n) + c, count), g) : g, d, dx.row(n) + c, count);
+      StoreGrad(g, d, dx.row(n) + c, count, adds);
     }
 }
 
@@ -123,10 +123,7 @@ void GatedBackwardRows(const V& DX, const V& DY, const V& X, bool adds, Range ro
   for (int64_t n = rows.begin; n < rows.end; ++n)
     for (int64_t c = 0; c < D; c += int64_t(hn::Lanes(d))) {
       const int64_t count = D - c;
-      const auto put = [&](int64_t column, VF value) HWY_ATTR {
-        const auto at = DX.row(n) + column;
-        StoreN(adds ? hn::Add(LoadN(d, at, count), value) : value, d, at, count);
-      };
+      const auto put = [&](int64_t column, VF value) HWY_ATTR { StoreGrad(value, d, DX.row(n) + column, count, adds); };
       const VF a = LoadN(d, X.row(n) + c, count), b = LoadN(d, X.row(n) + D + c, count);
       const VF dy = LoadN(d, DY.row(n) + c, count), y = Activated<act>(a);
       put(c, Backward<act>(hn::Mul(dy, b), slope_of_output(act) ? y : a));

@@ -107,7 +107,7 @@ void BatchNormBackwardColumns(const NormKernels::BatchNormBackward& b, Range col
       const VF moved = hn::MulAdd(normed, LoadN(d, dgamma + c, k), LoadN(d, dbeta + c, k));
       const VF dx =
           hn::Mul(hn::Mul(LoadN(d, gamma + c, k), r), hn::NegMulAdd(moved, share, LoadN(d, DY.row(n) + c, k)));
-      StoreN(b.dx.adds() ? hn::Add(dx, LoadN(d, DX.row(n) + c, k)) : dx, d, DX.row(n) + c, k);
+      StoreGrad(dx, d, DX.row(n) + c, k, b.dx.adds());
     });
 }
 

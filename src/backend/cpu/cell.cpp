@@ -41,8 +41,7 @@ HWY_INLINE VF At(F32 d, View<const float> x, int64_t n, const Columns& at) {
 
 HWY_INLINE void Put(VF v, F32 d, const Grad& grad, int64_t n, int64_t column, int64_t count) {
   if (!grad) return;
-  float* p = grad.tensor.view<float>().row(n) + column;
-  StoreN(grad.adds() ? hn::Add(v, LoadN(d, p, count)) : v, d, p, count);
+  StoreGrad(v, d, grad.tensor.view<float>().row(n) + column, count, grad.adds());
 }
 
 struct Gru {

@@ -112,9 +112,9 @@ void NormBackwardRowsOf(const NormKernels::NormBackward& b, float* partial, Rang
         const VF normed = hn::Mul(hn::Sub(LoadN(d, x + c, k), mean), rstd);
         const VF g = hn::Mul(LoadN(d, dy + c, k), LoadN(d, gamma + c, k));
         const VF dx = hn::Mul(rstd, hn::NegMulAdd(normed, mean_gn, hn::Sub(g, mean_g)));
-        if (DX) StoreN(b.dx.adds() ? hn::Add(dx, LoadN(d, DX.row(n) + c, k)) : dx, d, DX.row(n) + c, k);
+        if (DX) StoreGrad(dx, d, DX.row(n) + c, k, b.dx.adds());
         const VF dr = hn::Mul(dx, hn::LoadU(d, factors + (c - from)));
-        if (DR) StoreN(b.dr.adds() ? hn::Add(dr, LoadN(d, DR.row(n) + c, k)) : dr, d, DR.row(n) + c, k);
+        if (DR) StoreGrad(dr, d, DR.row(n) + c, k, b.dr.adds());
       }
     }
   }
@@ -152,8 +152,8 @@ void residual_norm(const NormKernels::ResidualNorm& a) {
 }
 
 void add_or_put(const Grad& g, float sum, int64_t d) {
-  float& position = g.tensor.as<float>()[d];
-  position = g.adds() ? position + sum : sum;
+  float& to = g.tensor.as<float>()[d];
+  to = g.adds() ? to + sum : sum;
 }
 
 // Partial sums per thread, then over threads in order: deterministic for a given number of threads.

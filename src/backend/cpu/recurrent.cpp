@@ -16,10 +16,6 @@ HWY_INLINE VF Kept(F32 d, const float* gate, int64_t t, int64_t n) {
   return gate ? Sigmoid(LoadN(d, gate, n)) : hn::Set(d, float(t) / float(t + 1));
 }
 
-HWY_INLINE void StoreGrad(VF v, F32 d, float* p, int64_t n, bool adds) {
-  StoreN(adds ? hn::Add(v, LoadN(d, p, n)) : v, d, p, n);
-}
-
 // x + a · (before - x): the next value of the average.
 HWY_INLINE VF Moved(VF before, VF x, VF a) { return hn::MulAdd(a, hn::Sub(before, x), x); }
 

@@ -100,6 +100,12 @@ HWY_INLINE void StoreN(VF v, F32 d, AnyRow row, int64_t n) {
   row.half ? StoreN(v, d, static_cast<bfloat16*>(row.at), n) : StoreN(v, d, static_cast<float*>(row.at), n);
 }
 
+/// Writes or adds the first min(n, lanes) numbers of a gradient. At: float*, bfloat16* or AnyRow.
+template <class At>
+HWY_INLINE void StoreGrad(VF v, F32 d, At at, int64_t n, bool adds) {
+  StoreN(adds ? hn::Add(LoadN(d, at, n), v) : v, d, at, n);
+}
+
 /// Rows of activations, for kernels that take both types. If all tensors of a call hold floats, kernels use View<float>
 /// instead (for_activations), which saves the branch in each access.
 struct AnyView {
@@ -149,7 +155,7 @@ HWY_INLINE VF Sigmoid(VF x) {
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
 }
 
-/// (1 - e) / (1 + e) with the sign of x, where e = exp(-2 |x|).
+/// (1 - e) / (1 + e) with the sign of x, where e = exp(-2 |x|). The error is absolute, about 1e-7: small x lose digits.
 HWY_INLINE VF Tanh(VF x) {
   const F32 d;
   const VF one = hn::Set(d, 1.0f), e = ExpOfNegative(hn::Mul(hn::Set(d, -2.0f), hn::Abs(x)));

@@ -37,8 +37,8 @@ __global__ void copy_step_kernel(Step c) {
   __syncthreads();
   if (threadIdx.x > 0) return;
   for (int64_t t = 0; t < count; ++t) {
-    float& position = c.y(r, c.pieces(r, t));
-    position = log_add(position, copied + c.scores(r, t));
+    float& log_prob = c.y(r, c.pieces(r, t));
+    log_prob = log_add(log_prob, copied + c.scores(r, t));
   }
 }
 

@@ -5,8 +5,8 @@ namespace dragoman::reference {
 
 /// Writes or adds, as the gradient requires.
 template <class T>
-void put(T& position, T value, Accumulate mode) {
-  position = mode == Accumulate::yes ? position + value : value;
+void put(T& to, T value, Accumulate mode) {
+  to = mode == Accumulate::yes ? to + value : value;
 }
 
 /// Zeroes outputs to be overwritten, so that a kernel only has to add.

@@ -7,6 +7,11 @@
 namespace dragoman::reference {
 
 template <class T>
+constexpr T sigmoid(T x) {
+  return 1 / (1 + std::exp(-x));
+}
+
+template <class T>
 constexpr T gelu_inner(T x) {
   return T(std::numbers::sqrt2 * std::numbers::inv_sqrtpi) * (x + T(0.044715) * x * x * x);
 }
@@ -23,13 +28,13 @@ constexpr T activate(T x, Activation act) {
     case Activation::gelu:
       return x * T(0.5) * (1 + std::erf(x * T(std::numbers::sqrt2 / 2)));
     case Activation::swish:
-      return x / (1 + std::exp(-x));
+      return x * sigmoid(x);
     case Activation::tanh:
       return std::tanh(x);
     case Activation::gelu_tanh:
       return x * T(0.5) * (1 + std::tanh(gelu_inner(x)));
     case Activation::gelu_sigmoid:
-      return x / (1 + std::exp(T(-1.702) * x));
+      return x * sigmoid(T(1.702) * x);
   }
   return x;
 }
@@ -48,8 +53,8 @@ constexpr T slope(T saved, Activation act) {
       return below + saved * density;
     }
     case Activation::swish: {
-      const T sigmoid = 1 / (1 + std::exp(-saved));
-      return sigmoid * (1 + saved * (1 - sigmoid));
+      const T s = sigmoid(saved);
+      return s * (1 + saved * (1 - s));
     }
     case Activation::tanh:
       return 1 - saved * saved;
@@ -59,8 +64,8 @@ constexpr T slope(T saved, Activation act) {
       return T(0.5) * (1 + t) + T(0.5) * saved * (1 - t * t) * inner_slope;
     }
     case Activation::gelu_sigmoid: {
-      const T sigmoid = 1 / (1 + std::exp(T(-1.702) * saved));
-      return sigmoid * (1 + T(1.702) * saved * (1 - sigmoid));
+      const T s = sigmoid(T(1.702) * saved);
+      return s * (1 + T(1.702) * saved * (1 - s));
     }
   }
   return 1;

@@ -2,15 +2,11 @@
 
 #include "backend/recurrent.h"
 #include "backend/reference/accumulate.h"
+#include "backend/reference/activation.h"
 #include "backend/reference/families.h"
 
 namespace dragoman::reference {
 namespace {
-
-template <class T>
-T sigmoid(T x) {
-  return 1 / (1 + std::exp(-x));
-}
 
 // Element d of row n: the inputs of a cell's gates.
 template <class T>

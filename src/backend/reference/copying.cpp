@@ -26,8 +26,8 @@ void copy_row(const LossKernels::CopyStep& c, int64_t r) {
   const T generated = log_sigmoid(gate) - c.lse.as<T>()[r], copied = log_sigmoid(-gate) - top - std::log(sum);
   for (int64_t v = 0; v < y.cols; ++v) y(r, v) += generated;
   for (int64_t t = 0; t < count; ++t) {
-    T& position = y(r, pieces(r, t));
-    position = log_add(position, copied + scores(r, t));
+    T& log_prob = y(r, pieces(r, t));
+    log_prob = log_add(log_prob, copied + scores(r, t));
   }
 }
 

@@ -45,9 +45,8 @@ void cross_entropy_rows(const LossKernels::LinearCrossEntropy& l) {
     put_target_gradients(l, n, mixture, weight * (1 - eps));
     for (int64_t v = 0; l.backward() && v < W.rows; ++v) {
       const T p = std::exp(z(v) - lse), onehot = v == targets(n) ? 1 : 0;
-      const T exact = weight * ((1 - eps) * mixture.share * (p - onehot) + eps * (p - 1 / V));
-      const T dz = T(Factor(exact));
-      if (DB) DB(v) += exact;
+      const T dz = T(Factor(weight * ((1 - eps) * mixture.share * (p - onehot) + eps * (p - 1 / V))));
+      if (DB) DB(v) += dz;
       for (int64_t k = 0; k < X.cols; ++k) {
         if (DX) DX(n, k) += dz * T(W(v, k));
         if (DW) DW(v, k) += dz * T(X(n, k));

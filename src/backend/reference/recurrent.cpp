@@ -2,20 +2,16 @@
 
 #include "backend/recurrent.h"
 #include "backend/reference/accumulate.h"
+#include "backend/reference/activation.h"
 #include "backend/reference/families.h"
 
 namespace dragoman::reference {
 namespace {
 
-template <class T>
-T gate_value(T x) {
-  return 1 / (1 + std::exp(-x));
-}
-
 // a_t: the factor of the previous average when row t of a sentence is added, t counted from 0.
 template <class T>
 T kept(View<T> gate, int64_t row, int64_t column, int64_t t) {
-  return gate ? gate_value(gate(row, column)) : T(t) / T(t + 1);
+  return gate ? sigmoid(gate(row, column)) : T(t) / T(t + 1);
 }
 
 // c_t = a_t · c_{t-1} + (1 - a_t) · x_t.  c, x, gate (N,D), gate may be empty
@@ -78,7 +74,7 @@ void gate(const Tensor& y, const Tensor& x, const Tensor& gate) {
   for_dtype(x.dtype(), [&]<class T>() {
     const auto Y = y.view<T>(), X = x.view<T>(), G = gate.view<T>();
     for (int64_t n = 0; n < X.rows; ++n)
-      for (int64_t d = 0; d < X.cols; ++d) Y(n, d) = X(n, d) * gate_value(G(n, d));
+      for (int64_t d = 0; d < X.cols; ++d) Y(n, d) = X(n, d) * sigmoid(G(n, d));
   });
 }
 
@@ -89,7 +85,7 @@ void gate_backward(Grad dx, Grad dgate, const Tensor& dy, const Tensor& x, const
                G = gate.view<T>();
     for (int64_t n = 0; n < X.rows; ++n)
       for (int64_t d = 0; d < X.cols; ++d) {
-        const T open = gate_value(G(n, d));
+        const T open = sigmoid(G(n, d));
         if (DX) put(DX(n, d), DY(n, d) * open, dx.mode);
         if (DG) put(DG(n, d), DY(n, d) * X(n, d) * open * (1 - open), dgate.mode);
       }

@@ -12,6 +12,7 @@ Ssru Ssru::make(Parameters& p, const std::string& name, int64_t dim, double gain
   Ssru ssru;
   ssru.product.weight =
       p.matrix({{name + ".state.weight", dim, weights}, {name + ".forget_gate.weight", dim, weights}}, dim);
+  ssru.product.update = p.low_rank();
   ssru.state_norm = Norm::make(p, name + ".state_norm", dim, NormKind::layer, epsilon);
   ssru.forget_gate_norm = Norm::make(p, name + ".forget_gate_norm", dim, NormKind::layer, epsilon);
   return ssru;
