@@ -1,7 +1,5 @@
 #include "align/model_alignment.h"
 
-#include <algorithm>
-
 #include "backend/attention_shape.h"
 #include "base/error.h"
 
@@ -47,26 +45,20 @@ void put(std::vector<Alignment> some, std::span<const size_t> numbers, std::vect
   for (size_t i = 0; i < numbers.size(); ++i) all[numbers[i]] = std::move(some[i]);
 }
 
-PairAlignments::PairAlignments(std::vector<IdPair> pairs, int64_t batch_words)
-    : pairs_(std::move(pairs)), batches_(pairs_, batch_words) {}
-
-int64_t PairAlignments::next(const Context& cx, Model& model, const std::function<void(size_t, Alignment)>& found) {
-  if (at_end()) return 0;
-  std::span<const size_t> numbers;
-  const Batch batch = batches_.next(numbers);
-  std::vector<Alignment> alignments(numbers.size());
-  if (!batch.target.ids.empty()) {  // else there are no queries
-    AlignmentObserver aligner(model.config());
-    Context observed{.backend = cx.backend,
-                     .arena = cx.arena,
-                     .packed = cx.packed,
-                     .rounded = cx.rounded,
-                     .observer = aligner.observer()};
-    model.loss(observed, batch, 0);  // unlike logits, needs memory for some rows at a time
-    alignments = aligner.take();
-  }
-  for (size_t i = 0; i < numbers.size(); ++i) found(numbers[i], std::move(alignments[i]));
-  return std::max(std::ssize(batch.source.ids), std::ssize(batch.target.ids));
+std::vector<Alignment> align_pairs(const Context& cx, Model& model, std::span<const IdPair> pairs) {
+  std::vector<Alignment> alignments(pairs.size());
+  AlignmentObserver aligner(model.config());
+  Context observed{.backend = cx.backend,
+                   .arena = cx.arena,
+                   .packed = cx.packed,
+                   .rounded = cx.rounded,
+                   .observer = aligner.observer()};
+  for_each_batch(pairs, INT64_MAX, [&](const Batch& batch, std::span<const size_t> numbers) {
+    if (batch.target.ids.empty()) return;  // there are no queries
+    model.loss(observed, batch, 0);        // unlike logits, needs memory for some rows at a time
+    put(aligner.take(), numbers, alignments);
+  });
+  return alignments;
 }
 
 }  // namespace dragoman

@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -33,20 +32,8 @@ class AlignmentObserver {
 /// all[numbers[i]] = some[i].
 void put(std::vector<Alignment> some, std::span<const size_t> numbers, std::vector<Alignment>& all);
 
-/// The alignments of pairs, by a forced pass in float32 or with packed weights, one batch at a time: between batches a
-/// caller may do other work, or stop. As with PairBatches, they do not depend on the other pairs of a batch.
-class PairAlignments {
- public:
-  PairAlignments(std::vector<IdPair> pairs, int64_t batch_words);
-
-  bool at_end() const { return batches_.at_end(); }
-  /// Aligns one batch, unless at the end, and calls `found` for each of its pairs. The alignment of a pair with an
-  /// empty target is empty. Returns the number of tokens, of sources or targets, whichever are more.
-  int64_t next(const Context& cx, Model& model, const std::function<void(size_t pair, Alignment alignment)>& found);
-
- private:
-  const std::vector<IdPair> pairs_;
-  PairBatches batches_;
-};
+/// The alignments of pairs, by one forced pass in float32 or with packed weights. They do not depend on the other
+/// pairs. That of a pair with an empty target is empty.
+std::vector<Alignment> align_pairs(const Context& cx, Model& model, std::span<const IdPair> pairs);
 
 }  // namespace dragoman

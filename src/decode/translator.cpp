@@ -113,7 +113,7 @@ void Translator::step(int most) {
   align_ended();
   std::vector<std::unique_ptr<Pending>> finished;  // their callbacks may submit and cancel requests
   for (auto at = requests_.begin(); at != requests_.end();) {
-    const Text& text = at->second->text;
+    Text& text = at->second->text;
     const bool done = text.unfinished == 0 && (text.error || is_aligned(text));
     if (done) finished.push_back(std::move(at->second));
     at = done ? requests_.erase(at) : std::next(at);
@@ -121,26 +121,20 @@ void Translator::step(int most) {
   for (auto& p : finished) answer(*p);
 }
 
-// Aligns a batch of one request after the other: many hypotheses of long sentences take much longer than a step, which
-// the requests beside them would have to wait for. Aligning may fail although the search did not.
+// Aligns one batch, of the requests after the one that was last: many hypotheses of long sentences take much longer
+// than a step, which the requests beside them would have to wait for.
 void Translator::align_ended() {
-  const int64_t most = options_.tokens_in_flight(first_.cx->backend);
-  const auto is_due = [](const auto& request) {
-    const Text& text = request.second->text;
-    return text.unfinished == 0 && !text.error && !is_aligned(text);
+  std::vector<Text*> due;
+  std::vector<Ticket> tickets;
+  const auto add = [&](auto from, auto to) {
+    for (; from != to; ++from)
+      if (Text& text = from->second->text; text.unfinished == 0) due.push_back(&text), tickets.push_back(from->first);
   };
-  for (int64_t tokens = 0; tokens < most;) {
-    auto next = std::find_if(requests_.upper_bound(last_aligned_), requests_.end(), is_due);
-    if (next == requests_.end()) next = std::ranges::find_if(requests_, is_due);
-    if (next == requests_.end()) return;
-    last_aligned_ = next->first;
-    Text& text = next->second->text;
-    try {
-      tokens += align_batch(text);
-    } catch (const std::exception&) {
-      text.error = std::current_exception();
-    }
-  }
+  const auto next = requests_.upper_bound(last_aligned_);
+  add(next, requests_.end());
+  add(requests_.begin(), next);
+  if (const Text* const last = align_batch(due))
+    last_aligned_ = tickets[size_t(std::ranges::find(due, last) - due.begin())];
 }
 
 void Translator::answer(Pending& request) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -61,8 +62,8 @@ class Translator {
   /// Translates all lines of a file or pipe in order; returns their number. Holds at most `maxi_batch_lines` lines;
   /// lines longer than a mebibyte are processed in chunks. Reads ahead available input, never waits for more while a
   /// line is unfinished, and flushes a translation once all before it are written, on a device some steps later if
-  /// others are being translated, so it works interactively over two pipes. `written` receives the number of lines
-  /// written so far.
+  /// others are being translated, and with alignments after some of these, so it works interactively over two pipes.
+  /// `written` receives the number of lines written so far.
   int64_t translate(LineReader& in, LineWriter& out, const std::function<void(int64_t lines)>& written = {});
 
   /// Input of lines and output of translations, in the same order. A long line may come in chunks: on both sides,
@@ -90,7 +91,7 @@ class Translator {
   /// Whether so few requests wait that more of them would improve throughput.
   bool wants_more() { return searches_.wants_more(); }
   /// Extends all translations by one or more tokens, as Searches does, then aligns some hypotheses of requests that
-  /// want alignments and whose search has ended: about as many tokens as are in flight in a search. Answers the
+  /// want alignments and whose search has ended: as many tokens as are in flight in a search. Answers the
   /// requests that are done.
   void step(int most = Searches::steps_at_once);
 
@@ -114,8 +115,7 @@ class Translator {
     std::vector<std::vector<Hypothesis>> found;  // for each
     std::vector<std::vector<int32_t>> sources;   // of each, if alignments are requested
     std::vector<ByteRange> ranges;               // of all source tokens in a request's text, likewise
-    std::vector<std::vector<Aligned>> aligned;   // hypotheses of sentences, of which the last may be unfinished:
-    std::unique_ptr<PairAlignments> aligning;    // what is left of it; null: it is finished
+    std::vector<std::vector<Aligned>> aligned;   // hypotheses of sentences, in order: those that are aligned so far
     std::vector<Phrases> phrases;                // of each sentence, if one has any
     bool lacks = false;                          // a required phrase
     std::exception_ptr error;                    // if a sentence has failed
@@ -169,12 +169,19 @@ class Translator {
   void warn_of_lack(uint64_t line);
   void align_ended();
   void answer(Pending& request);
-  std::vector<Translation> best(Text text);
+  std::vector<Translation> best(Text text) const;
   std::vector<Link> links(const Text& text, size_t sentence, const Hypothesis& hypothesis,
                           const Alignment& alignment) const;
-  static bool is_aligned(const Text& text) { return text.aligned.size() == text.sources.size() && !text.aligning; }
-  std::vector<IdPair> pairs_of(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses) const;
-  int64_t align_batch(Text& text);
+  struct Unaligned {  // a hypothesis
+    Text* text;
+    size_t sentence, rank;
+  };
+  static int64_t tokens_to_align(const Text& text);  // of its translations, 0 without alignments
+  int64_t tokens_at_once() const { return options_.tokens_in_flight(first_.cx->backend); }
+  std::vector<Unaligned> next_unaligned(std::span<Text* const> texts) const;
+  bool is_aligned(Text& text) const { return next_unaligned(std::array{&text}).empty(); }
+  void align(std::span<const Unaligned> hypotheses);
+  Text* align_batch(std::span<Text* const> texts);
 
   const Vocabularies& vocabularies_;
   const TranslateOptions options_;

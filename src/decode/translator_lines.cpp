@@ -53,7 +53,9 @@ class Translator::Lines {
   Chunks next_chunks() const;
   void encode(Chunks& chunks) const;
   void take(Chunks chunks);
+  bool waits_to_align() const;
   Finished next_finished();
+  void align(Finished& finished);
   void decode(Finished& finished) const;
   bool write_some(bool all);
   void put(Finished finished);
@@ -188,9 +190,11 @@ bool Translator::Lines::write_some(bool all) {
   const bool has_decoded = decoding_.valid();
   if (has_decoded && !all && !is_ready(decoding_)) return false;
   if (has_decoded) put(decoding_.get());
+  if (!all && waits_to_align()) return has_decoded;
   Finished finished = next_finished();
   if (finished.texts.empty()) return has_decoded;
-  if (computing() && !aligns()) {  // aligning calls kernels, which the other thread must not
+  align(finished);  // calls kernels, which the other thread must not
+  if (computing()) {
     being_decoded_ = std::ssize(finished.texts);
     decoding_ = beside_->start([this, finished = std::move(finished)]() mutable {
       decode(finished);
@@ -203,13 +207,27 @@ bool Translator::Lines::write_some(bool all) {
   return true;
 }
 
-// If they have to be aligned, which takes longer and more memory, only the first one. Throws the error of a text when
-// those before it are written.
+// Whether texts that are finished should be aligned together with some that are being translated: a pass over few
+// tokens takes almost as long as one over a batch.
+bool Translator::Lines::waits_to_align() const {
+  if (!aligns()) return false;
+  int64_t texts = 0, tokens = 0;
+  for (const Text& text : t_.texts_) {
+    if (text.unfinished > 0 || text.error) break;
+    ++texts, tokens += t_.tokens_to_align(text);
+  }
+  return texts < t_.searches_.active() && tokens < t_.tokens_at_once() / 2;
+}
+
+// If they have to be aligned, which takes memory, those of about a batch. Throws the error of a text when those before
+// it are written.
 Translator::Lines::Finished Translator::Lines::next_finished() {
   Finished finished;
   auto& texts = t_.texts_;
+  int64_t tokens = 0;
   while (!texts.empty() && texts.front().unfinished == 0 && !texts.front().error) {
-    if (aligns() && !finished.texts.empty()) break;
+    tokens += t_.tokens_to_align(texts.front());
+    if (tokens > t_.tokens_at_once() && !finished.texts.empty()) break;
     finished.texts.push_back(std::move(texts.front()));
     texts.pop_front();
   }
@@ -219,18 +237,27 @@ Translator::Lines::Finished Translator::Lines::next_finished() {
   std::rethrow_exception(error);
 }
 
+void Translator::Lines::align(Finished& finished) {
+  std::vector<Text*> texts;
+  for (Text& text : finished.texts) texts.push_back(&text);
+  while (t_.align_batch(texts)) continue;
+}
+
 void Translator::Lines::decode(Finished& finished) const {
   finished.translations.resize(finished.texts.size());
-  const auto decode = [&](int64_t i) {
-    finished.translations[size_t(i)] = t_.best(std::move(finished.texts[size_t(i)]));
-  };
-  if (aligns()) return decode(0);  // there is only one, and its kernels use all threads
-  parallel_items(std::ssize(finished.texts), [&](int64_t i, int) { decode(i); });
+  parallel_items(std::ssize(finished.texts), [&](int64_t i, int) {
+    if (Text& text = finished.texts[size_t(i)]; !text.error)
+      finished.translations[size_t(i)] = t_.best(std::move(text));
+  });
 }
 
 void Translator::Lines::put(Finished finished) {
   being_decoded_ = 0;
   for (size_t i = 0; i < finished.texts.size(); ++i) {
+    if (finished.texts[i].error) {
+      flow_.flush();
+      std::rethrow_exception(finished.texts[i].error);
+    }
     if (finished.texts[i].lacks) t_.warn_of_lack(finished.texts[i].line);
     flow_.write(std::move(finished.translations[i]), finished.texts[i].more);
   }

@@ -1,12 +1,12 @@
 #include <algorithm>
+#include <array>
 
 #include "decode/translator.h"
 
 // What a translator makes of the hypotheses that it has found.
 namespace dragoman {
 
-std::vector<Translation> Translator::best(Text text) {
-  while (!is_aligned(text)) align_batch(text);
+std::vector<Translation> Translator::best(Text text) const {
   const size_t members = models_ > 1 ? models_ : 0;
   std::vector<Translation> line;
   for (size_t i = 0; i < text.found.size(); ++i) {
@@ -22,33 +22,69 @@ std::vector<Translation> Translator::best(Text text) {
   return line;
 }
 
-// Aligns one batch of the hypotheses of a sentence; returns its tokens. Uses a forced pass over the hypotheses, because
-// decoding keeps no attention weights. Their matrices are large, so none outlives its batch unless it is wanted.
-int64_t Translator::align_batch(Text& text) {
-  if (!text.aligning) {
-    const size_t next = text.aligned.size();
-    text.aligning = std::make_unique<PairAlignments>(pairs_of(text.sources[next], text.found[next]),
-                                                     options_.tokens_in_flight(first_.cx->backend));
-    text.aligned.emplace_back(text.found[next].size());
-  }
-  const size_t sentence = text.aligned.size() - 1;
-  const auto given = int64_t(frames_of(first_.model->config()).target.before.size());
-  const int64_t tokens = text.aligning->next(*first_.cx, *first_.model, [&](size_t rank, Alignment alignment) {
-    drop_targets(alignment, given);
-    Aligned& aligned = text.aligned.back()[rank];
-    if (!text.ranges.empty()) aligned.links = links(text, sentence, text.found[sentence][rank], alignment);
-    aligned.alignment = LineAlignment(std::move(alignment), text.alignment);
-  });
-  if (text.aligning->at_end()) text.aligning.reset();
+int64_t Translator::tokens_to_align(const Text& text) {
+  int64_t tokens = 0;
+  for (size_t s = 0; s < text.sources.size(); ++s)
+    for (const Hypothesis& h : text.found[s]) tokens += std::max(std::ssize(text.sources[s]), std::ssize(h.ids));
   return tokens;
 }
 
-std::vector<IdPair> Translator::pairs_of(const std::vector<int32_t>& source,
-                                         std::span<const Hypothesis> hypotheses) const {
+// The next hypotheses to align, in order: those of one batch, at least one if there are any.
+std::vector<Translator::Unaligned> Translator::next_unaligned(std::span<Text* const> texts) const {
+  std::vector<Unaligned> next;
+  int64_t source = 0, target = 0;  // tokens
+  for (Text* const text : texts) {
+    if (text->error) continue;
+    const size_t so_far = text->aligned.size();  // sentences, of which the last may lack hypotheses
+    for (size_t s = so_far > 0 ? so_far - 1 : 0; s < text->sources.size(); ++s)
+      for (size_t rank = s < so_far ? text->aligned[s].size() : 0; rank < text->found[s].size(); ++rank) {
+        source += std::ssize(text->sources[s]), target += std::ssize(text->found[s][rank].ids);
+        if (!next.empty() && std::max(source, target) > tokens_at_once()) return next;
+        next.push_back({text, s, rank});
+      }
+  }
+  return next;
+}
+
+// Uses a forced pass over the hypotheses, because decoding keeps no attention weights. Their matrices are large, so
+// none outlives its batch unless it is wanted.
+void Translator::align(std::span<const Unaligned> hypotheses) {
   const SentenceFrames frames = frames_of(first_.model->config());
   std::vector<IdPair> pairs;
-  for (const Hypothesis& h : hypotheses) pairs.emplace_back(frames.source.around(source), target_of(h, frames.target));
-  return pairs;
+  for (const auto& [text, sentence, rank] : hypotheses)
+    pairs.emplace_back(frames.source.around(text->sources[sentence]),
+                       target_of(text->found[sentence][rank], frames.target));
+  std::vector<Alignment> alignments = align_pairs(*first_.cx, *first_.model, pairs);
+  for (size_t i = 0; i < hypotheses.size(); ++i) {
+    const auto [text, sentence, rank] = hypotheses[i];
+    drop_targets(alignments[i], int64_t(frames.target.before.size()));
+    Aligned aligned;
+    if (!text->ranges.empty()) aligned.links = links(*text, sentence, text->found[sentence][rank], alignments[i]);
+    aligned.alignment = LineAlignment(std::move(alignments[i]), text->alignment);
+    text->aligned.resize(sentence + 1);
+    text->aligned[sentence].push_back(std::move(aligned));
+  }
+}
+
+// Aligns the next batch of hypotheses; returns the text of the last one, null if there are none left. If that fails,
+// each text is tried alone, and those get the error that cannot be aligned: a search needs less memory than this.
+Translator::Text* Translator::align_batch(std::span<Text* const> texts) {
+  const std::vector<Unaligned> next = next_unaligned(texts);
+  if (next.empty()) return nullptr;
+  try {
+    align(next);
+  } catch (const std::exception&) {
+    Text* last = nullptr;
+    for (const Unaligned& u : next) {
+      if (u.text == std::exchange(last, u.text)) continue;
+      try {
+        align(next_unaligned(std::array{u.text}));
+      } catch (const std::exception&) {
+        u.text->error = std::current_exception();
+      }
+    }
+  }
+  return next.back().text;
 }
 
 // Links each target token to the source token with the largest attention weight, and each source token that is left to

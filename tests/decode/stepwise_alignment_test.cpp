@@ -92,5 +92,34 @@ TEST_F(StepwiseAlignment, IsThatOfALine) {
     }
 }
 
+// Lines share a forced pass with others, unless a batch has no room for them.
+TEST_F(StepwiseAlignment, OfALineDoesNotDependOnOtherLines) {
+  const std::vector<std::string> lines = {"Where is the castle?", "", "the", "How much is a ticket? Where is it?", "a"};
+  const auto links_of = [&](const std::vector<std::string>& some, int64_t words) {
+    options = {.mini_batch_words = words, .alignment = {AlignmentStyle::hard}};
+    Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, {.beam_size = 2, .n_best = 2});
+    std::vector<std::vector<TokenLink>> links;
+    size_t next = 0;
+    translator.run({.ready = [] { return true; },
+                    .next = [&](std::string& text, bool&) { return next < some.size() && (text = some[next++], true); },
+                    .write =
+                        [&](const std::vector<Translation>& best, bool) {
+                          for (const Translation& t : best) links.push_back(t.alignment.links);
+                        },
+                    .flush = [] {}});
+    return links;
+  };
+  std::vector<std::vector<TokenLink>> alone;
+  for (const std::string& line : lines)
+    for (auto& links : links_of({line}, 1000)) alone.push_back(std::move(links));
+  for (const int64_t words : {4, 20, 1000}) EXPECT_EQ(links_of(lines, words), alone) << words;
+}
+
+TEST_F(StepwiseAlignment, DoesNotWaitForLinesThatAreNotThere) {
+  options = {.alignment = {AlignmentStyle::hard}};
+  Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, {.beam_size = 2});
+  expect_lines_written_before_the_next([&](const Translator::Flow& flow) { translator.run(flow); });
+}
+
 }  // namespace
 }  // namespace dragoman
