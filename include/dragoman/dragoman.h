@@ -193,7 +193,7 @@ struct dragoman_linked_words dragoman_translations_link(const struct dragoman_tr
 void dragoman_translations_free(struct dragoman_translations* translations);
 
 /* Translates `count` texts, each of them one line (a line break in it is read as a blank), and waits. Sampling draws
- * by the index of a text, from 0, as `dragoman translate` by the number of a line. The caller frees the translations.
+ * by the index of a text, from 0, as `dragoman translate` does by that of a line. The caller frees the translations.
  * `search` NULL means the translator's own options. Fails in a function that receives a translation, where it would
  * wait for itself. */
 enum dragoman_status dragoman_translate(struct dragoman_translator* translator, const char* const* texts, size_t count,
@@ -240,8 +240,8 @@ struct dragoman_request {
   const struct dragoman_forbidden_phrases* avoid; /* may be freed after dragoman_submit; NULL: none */
   int alignment; /* 1: link words of the translation to those of the text: takes a further pass; an error for a model
                   * without cross-attention */
-  uint64_t line; /* number that sampling draws by, together with the seed: another one for each text, such as its line
-                  * number from 0, or their draws are the same */
+  uint64_t line; /* number that sampling draws by, together with the seed: give each text another one, such as its
+                  * line number from 0, or they share their draws */
 };
 void dragoman_request_init(struct dragoman_request* request, size_t struct_size);
 

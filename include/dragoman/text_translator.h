@@ -55,7 +55,7 @@ struct TranslationRequest {
                        // numbers are undefined, and greedy search is faster
   bool alignment = false;  // link words of the translation to those of the text, by the attention between them: takes a
                            // further pass; an Error for a model without cross-attention
-  uint64_t line = 0;       // number that sampling draws by, together with the seed: the text's index among its lines
+  uint64_t line = 0;  // number that sampling draws by, together with the seed: the index of this text among several
   /// Receives the beginning of the best translation each time more of it is decided; see docs/embedding.md. Must not
   /// throw. null: not requested.
   std::function<void(const std::string& text)> partial = {};

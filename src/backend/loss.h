@@ -10,7 +10,7 @@ struct LossKernels {
   // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
   // loss, log_prob (N) stat type: smoothed loss and log p(target).  x (N,D)  w (V,D)  bias (V) stat type or empty
   // targets (N) int32.  dx, dw, dbias: gradients of the sum of losses, if wanted. x and w may be 16-bit as in `linear`;
-  // all gradients, dbias too, then come from dz rounded to that type.
+  // dx, dw and dbias then come from dz rounded to that type.
   // Weights (N) f32 multiply losses, and so their gradients, but not log_prob. With a gate, target tokens are generated
   // or copied (backend/copying.h).
   struct LinearCrossEntropy {

@@ -359,9 +359,9 @@ struct ModelConfig {
     }
     return -1;
   }
-  /// Of a layer with weights of its own.
+  /// Whether a layer has experts. For a decoder layer, give weights_of_decoder_layer().
   bool has_experts(int layer) const { return experts.count > 0 && (layer + 1) % experts.frequency == 0; }
-  int layers() const { return (has_encoder() ? encoder_layers : 0) + decoder_layers; }
+  int layers() const { return (has_encoder() ? encoder_layers : 0) + decoder_layers; }  // of both sides
   int layers_with_experts() const {
     int count = 0;
     for (int l = 0; l < layers() - decoder_layers; ++l) count += has_experts(l);

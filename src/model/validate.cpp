@@ -352,8 +352,8 @@ void refuse_unused(const ModelConfig& config, const std::function<bool(std::stri
   const ScoreKind& score = score_kind(c.attention.score);
   require(!given("transformer-max-positions") || c.max_positions == standard.max_positions ||
               c.positions == Positions::learned || score.keys_from_positions,
-          "--transformer-max-positions is for --transformer-positions learned and --attention-score location; no other "
-          "positions end");
+          "--transformer-max-positions is for --transformer-positions learned and --attention-score location; other "
+          "positions have no maximum");
   require(!given("transformer-dim-key") || c.key_size == 0 || c.attention.score != AttentionScore::reduced_rank,
           "--transformer-dim-key is not for --attention-score reduced-rank, whose queries and keys have the size "
           "--attention-rank");

@@ -264,8 +264,8 @@ PROVOKED = {
     "--moe-experts 1 leaves the router nothing to choose": f"{TRAIN} -m new --moe-experts 1 --moe-frequency 1",
     "--moe-top-k … exceeds --moe-experts …":
         f"{TRAIN} -m new --moe-experts 2 --moe-top-k 3 --moe-frequency 1",
-    "--transformer-max-positions is for --transformer-positions learned and --attention-score location; no other "
-    "positions end": f"{TRAIN} -m new --transformer-max-positions 600",
+    "--transformer-max-positions is for --transformer-positions learned and --attention-score location; other "
+    "positions have no maximum": f"{TRAIN} -m new --transformer-max-positions 600",
     "--transformer-dim-key is not for --attention-score reduced-rank, whose queries and keys have the size "
     "--attention-rank": f"{TRAIN} -m new --attention-score reduced-rank --attention-projections none "
                         "--transformer-dim-key 7",

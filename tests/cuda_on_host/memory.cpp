@@ -18,8 +18,8 @@ struct Pages {
 // By their base. Never destroyed: mirrors of static tensors are released at exit.
 std::map<std::byte*, Pages>& ranges = *new std::map<std::byte*, Pages>;
 int unlocked = 0;
-// Locks all pages by a register of the thread (pkeys(7)); negative where the processor has no keys, and each change is
-// a system call for each allocation, a seventh of the time of whole runs.
+// Locks all pages by a register of the thread (pkeys(7)). Negative where the processor has no keys: then each change is
+// a system call for each allocation, which takes a seventh of the time of whole runs.
 const int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
 
 void protect(int how) {

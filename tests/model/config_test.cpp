@@ -185,8 +185,8 @@ TEST(ModelConfig, RefusesSizesThatItsAttentionDoesNotUse) {
   ModelConfig config;
   config.max_positions = 5;
   EXPECT_EQ(complaint(config, {"transformer-max-positions"}),
-            "--transformer-max-positions is for --transformer-positions learned and --attention-score location; no "
-            "other positions end");
+            "--transformer-max-positions is for --transformer-positions learned and --attention-score location; other "
+            "positions have no maximum");
   config.positions = Positions::learned;
   EXPECT_EQ(complaint(config, {"transformer-max-positions"}), "");
   config.positions = Positions::none, config.attention.score = AttentionScore::location;

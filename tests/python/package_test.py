@@ -137,6 +137,18 @@ class Translating(PackageTest):
         self.assertEqual([b[0].text for b in self.translator.translate(tuple(LINES), beam_size=3, n_best=1, read_ahead=9)],
                          self.expected)
 
+    def test_an_iterator_may_wait_for_each_translation(self):
+        answers = []
+
+        def dialogue():
+            for n, line in enumerate(LINES[:3]):
+                self.assertEqual(len(answers), n)
+                yield line
+
+        for answer in self.translator.translate(dialogue(), read_ahead=1, beam_size=3):
+            answers.append(answer)
+        self.assertEqual(answers, self.expected[:3])
+
     def test_reads_no_further_ahead_than_told_and_stops_with_its_reader(self):
         taken = itertools.count()
         lines = ((next(taken), "a house")[1] for _ in itertools.repeat(0))  # without an end

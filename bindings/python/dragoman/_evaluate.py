@@ -23,8 +23,8 @@ def evaluate(
 
     ``references`` are as many lines as hypotheses, or several such lists. ``metrics`` are of bleu, chrf, chrf++, ter,
     rouge (which gives rouge1, rouge2 and rougeL), exact and evalb; ``tokenize`` is for BLEU: 13a, intl, zh, char, none
-    or, with a SentencePiece model as ``tokenize_model``, spm. Ctrl-C is seen when all scores are there, which takes TER of
-    many long lines half a minute, and ``confidence`` as well.
+    or, with a SentencePiece model as ``tokenize_model``, spm. Ctrl-C takes effect only when
+    all scores are computed; TER of many long lines, or ``confidence``, may take half a minute.
     """
     given = list_of(references, "references", "lines")
     one = all(isinstance(line, str) for line in given)

@@ -197,7 +197,7 @@ class Translator:
 
         The result of a line is its translation, or with ``n_best`` a list of ``Translation``. An iterator reads
         ``read_ahead`` lines ahead at most, and gives a translation only once the next line or the end of all lines has
-        come: for a dialogue, whose next line waits for the translation of this one, call ``translate`` line by line.
+        come, unless ``read_ahead`` is 1, as a dialogue needs, whose next line waits for the translation of this one.
         ``prefix`` is how the translation of a single line begins.
         """
         how = self._how(search, n_best)

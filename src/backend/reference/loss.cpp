@@ -12,8 +12,8 @@ namespace {
 // With z = w · x + b and p = softmax(z):  log_prob = log p_target,  loss = -(1-ε) log p_target - ε/V Σ_v log p_v,
 // dz = p - (1-ε) onehot - ε/V,  dx = dz · w,  dw = Σ_n dz_n x_nᵀ,  db = Σ_n dz_n.  The weight of a row multiplies its
 // loss and dz. If targets may be copied, log_prob is that of the mixture, to which the softmax contributes the share s
-// (backend/copying.h): dz = (1-ε) s (p - onehot) + ε (p - 1/V). The ε term belongs to the softmax alone. x, w and, as a
-// factor of the last two products, dz are of type Factor.
+// (backend/copying.h): dz = (1-ε) s (p - onehot) + ε (p - 1/V). The ε term belongs to the softmax alone. x, w and dz
+// are of type Factor.
 template <class T, class Factor>
 void cross_entropy_rows(const LossKernels::LinearCrossEntropy& l) {
   const auto X = l.x.view<Factor>();
