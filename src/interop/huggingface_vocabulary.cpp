@@ -82,16 +82,18 @@ AddedTokens tokens_with_ids(const fs::path& folder) {
 }
 
 // Tokens that were added to those of MarianMT or T5. Languages may be given by --target-lang; in text, only >>fra<< at
-// the beginning of a line is found. T5's <extra_id_0> and the like are for its pretraining.
+// the beginning of a line is found, so that it is an ordinary piece, as those of vocab.json are. T5's <extra_id_0> and
+// the like are for its pretraining.
 std::vector<int32_t> append_added_tokens(std::vector<std::string>& pieces, const fs::path& folder, int rows) {
   ListedVocabulary all{.pieces = std::move(pieces)};
   std::string not_found;
   for (const auto& [id, text] : tokens_with_ids(folder)) {
     if (id < int64_t(all.pieces.size()) || id >= rows || std::ranges::count(all.pieces, text) > 0) continue;
     fill_up(all, int(id));
-    all.special.control.push_back(int32_t(id));
     all.pieces.push_back(text);
-    if (!text.starts_with(">>") && !text.starts_with("<extra_id_") && text != "<pad>")
+    if (text.starts_with(">>") && text.ends_with("<<")) continue;
+    all.special.control.push_back(int32_t(id));
+    if (!text.starts_with("<extra_id_") && text != "<pad>")
       not_found += (not_found.empty() ? "" : ", ") + text;
   }
   if (!not_found.empty())
