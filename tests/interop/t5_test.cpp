@@ -88,8 +88,8 @@ TEST_F(MT5, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
   EXPECT_FALSE(file.config().embeddings.tied_all);
 }
 
-// T5's class multiplies the input of the output layer by D^-½, mT5's never does.
-TEST_F(T5, IsNotScaledIfItIsMultilingualT5) {
+// T5's class multiplies the input of the output layer by D^-½, mT5's of version 5 never does.
+TEST_F(T5, IsNotScaledIfItIsMultilingualT5OfVersion5) {
   const auto final_norm = [&] {
     const ConvertedModel model = *read_huggingface(path());
     EXPECT_TRUE(model.config.embeddings.tied_all);
@@ -101,6 +101,21 @@ TEST_F(T5, IsNotScaledIfItIsMultilingualT5) {
   set("model_type", "\"mt5\"");
   EXPECT_EQ(final_norm(), unscaled);
   EXPECT_NE(final_norm(), scaled);
+}
+
+// Before version 5, mT5's class multiplied as T5's, if the matrices were tied. By default they were not.
+TEST_F(T5, IsScaledIfItIsTiedMultilingualT5BeforeVersion5) {
+  const auto difference = [&](const char* version, const char* tied) {
+    set("transformers_version",
+        fmt::format(R"("{}", "model_type": "mt5", "scale_decoder_outputs": null, "tie_word_embeddings": {})", version,
+                    tied));
+    return score_difference(open_model(path()), golden_pairs());
+  };
+  EXPECT_LT(difference("4.57.1", "true"), 1e-5);
+  EXPECT_GT(difference("4.57.1", "false"), 1e-3);
+  EXPECT_GT(difference("4.57.1", "null"), 1e-3);
+  EXPECT_GT(difference("5.24.0", "true"), 1e-3);
+  EXPECT_GT(difference("10.0.0", "true"), 1e-3);
 }
 
 TEST_F(MT5, HasTheDefaultsOfItsClass) {
