@@ -121,6 +121,8 @@ TEST_F(T5, IsScaledIfItIsTiedMultilingualT5BeforeVersion5) {
 TEST_F(MT5, HasTheDefaultsOfItsClass) {
   set("feed_forward_proj", "null");
   EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
+  set("decoder_start_token_id", "null");
+  EXPECT_EQ(open_model(path()).config().first_token(), 0);
 }
 
 TEST_F(T5, MayBeginTheDecoderWithAnUnknownPieceAsInMadlad) {
