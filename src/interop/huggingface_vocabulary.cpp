@@ -93,8 +93,7 @@ std::vector<int32_t> append_added_tokens(std::vector<std::string>& pieces, const
     all.pieces.push_back(text);
     if (text.starts_with(">>") && text.ends_with("<<")) continue;
     all.special.control.push_back(int32_t(id));
-    if (!text.starts_with("<extra_id_") && text != "<pad>")
-      not_found += (not_found.empty() ? "" : ", ") + text;
+    if (!text.starts_with("<extra_id_") && text != "<pad>") not_found += (not_found.empty() ? "" : ", ") + text;
   }
   if (!not_found.empty())
     log_warning("{}: these added tokens are not found in text, nor shown: {}", folder.string(),
@@ -207,11 +206,12 @@ Vocabularies vocabularies_of_class(const fs::path& folder, const JsonObject& con
   return multilingual_vocabularies(folder, model);
 }
 
-// What each translation begins with, which is not shown. Models of MarianMT and T5 may have it too.
-void set_forced_piece(GenerationConfig& g, const JsonObject& generation) {
+// What each translation begins with, which is not shown. Models of MarianMT and T5 may have it too, but not besides
+// tags: a configuration has one target language, which is a tag of the source or begins the target.
+void set_forced_piece(GenerationConfig& g, const Vocabulary& source, const JsonObject& generation) {
   const int id = generation.get("forced_bos_token_id", -1);
   if (id < 0) return;
-  if (g.target_language == TargetLanguage::source)
+  if (g.target_language != TargetLanguage::target && has_tags(source))
     return log_warning("{}: forced_bos_token_id {} is ignored, as lines of this model begin with the language",
                        generation.path(), id);
   g.target_language = TargetLanguage::target;
@@ -223,7 +223,7 @@ void set_forced_piece(GenerationConfig& g, const JsonObject& generation) {
 Vocabularies huggingface_vocabularies(const fs::path& folder, const JsonObject& config, const JsonObject& generation,
                                       ModelConfig& model) {
   Vocabularies vocabularies = vocabularies_of_class(folder, config, model);
-  set_forced_piece(model.generation, generation);
+  set_forced_piece(model.generation, vocabularies.source, generation);
   return vocabularies;
 }
 

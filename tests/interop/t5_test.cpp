@@ -166,6 +166,23 @@ TEST_F(T5, HasTheTokensThatWereAdded) {
   EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
 }
 
+// Otherwise the language of --target-lang would be the forced piece.
+TEST_F(T5, IsToldThatItsLinesBeginWithTheLanguage) {
+  std::string said;
+  const LogSink sink = [&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) said += message;
+  };
+  const LogScope scope(&sink);
+  folder.make("added_tokens.json", R"({"<2xx>": 343})");
+  folder.make("generation_config.json", R"({"forced_bos_token_id": 9})");
+  const ModelConfig config = open_model(path(), {.languages = {"", "xx"}}).config();
+  EXPECT_THAT(source_frame(config).before, testing::ElementsAre(343));
+  EXPECT_THAT(target_frame(config).before, testing::ElementsAre());
+  EXPECT_THAT(target_frame(open_model(path()).config()).before, testing::ElementsAre());
+  EXPECT_THAT(said,
+              HasSubstr("generation_config.json: forced_bos_token_id 9 is ignored, as lines of this model begin"));
+}
+
 TEST_F(T5, IsNotReadIfItReadsBytes) {
   folder.make("tokenizer_config.json", R"({"tokenizer_class": "ByT5Tokenizer"})");
   std::filesystem::remove(folder / "spiece.model");
