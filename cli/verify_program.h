@@ -3,8 +3,9 @@
 namespace dragoman {
 
 /// A program for python3: KIND MODEL SOURCE TARGET SOURCE_LANG TARGET_LANG [VOCAB VOCAB] prints, for each pair of
-/// lines, the log-probability of the target, a tab, and its own greedy translation of the source. A source that begins
-/// with the language to translate into has its piece already. With KIND alone it fails if the program is not installed.
+/// lines, the log-probability of the target, a tab, and its own greedy translation of the source. Sources already
+/// contain the tag of the target language, if the model wants it there. With KIND alone it fails if the program is not
+/// installed.
 inline constexpr const char* verify_program = R"py(
 import importlib.util, json, os, re, subprocess, sys
 

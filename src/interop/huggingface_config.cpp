@@ -12,15 +12,16 @@ void require_equal(const JsonObject& c, const char* key, bool expected, const ch
     throw Error(fmt::format("{}: {} is {}, which dragoman does not support", c.path(), key, !expected), why);
 }
 
-/// What a class takes for keys that config.json lacks; -1: nothing, the key is required or has no value.
+/// What a class takes for keys that config.json lacks. An id of -1 is none: the class has no such default, or, for
+/// MarianMT, one of a single model that others cannot have meant.
 struct ClassDefaults {
   const char* activation;
   bool scales_embeddings;
   int start, bos, eos, pad;
 };
 
-ClassDefaults defaults_of(HuggingFaceClass of) {
-  switch (of) {
+ClassDefaults defaults_of(const JsonObject& c) {
+  switch (huggingface_class(c)) {
     case HuggingFaceClass::marian:
       return {"gelu", false, -1, -1, 0, -1};
     case HuggingFaceClass::m2m100:
@@ -30,7 +31,7 @@ ClassDefaults defaults_of(HuggingFaceClass of) {
     case HuggingFaceClass::t5:
       break;
   }
-  return {"", false, -1, -1, 1, 0};
+  return {"", false, is_mt5(c) ? 0 : -1, -1, 1, 0};
 }
 
 Activation activation_of(const JsonObject& c, const ClassDefaults& defaults) {
@@ -83,7 +84,7 @@ void set_marian(ModelConfig& m, const JsonObject& c) {
 void set_m2m100(ModelConfig& m, const JsonObject& c) {
   m.norm = NormPlacement::pre;
   m.position_spacing = PositionSpacing::tensor2tensor;
-  const int pad = c.get("pad_token_id", defaults_of(HuggingFaceClass::m2m100).pad);
+  const int pad = c.get("pad_token_id", defaults_of(c).pad);
   require(pad < m.source_vocabulary, "{}: pad_token_id is {}, expected less than vocab_size, {}", c.path(), pad,
           m.source_vocabulary);
   m.first_position = pad + 1;
@@ -117,7 +118,7 @@ int start_of(const JsonObject& c, const JsonObject& generation, const ClassDefau
 }
 
 void set_special_ids(ModelConfig& m, const JsonObject& c, const JsonObject& generation, HuggingFaceClass of) {
-  const ClassDefaults defaults = defaults_of(of);
+  const ClassDefaults defaults = defaults_of(c);
   const bool has_bos = defaults.bos >= 0;
   m.special = {.unk = 0,
                .bos = has_bos ? c.get("bos_token_id", defaults.bos) : -1,
@@ -153,7 +154,7 @@ HuggingFaceClass huggingface_class(const JsonObject& config) {
 ModelConfig huggingface_model_config(const JsonObject& config, const JsonObject& generation) {
   ModelConfig m;
   const HuggingFaceClass of = huggingface_class(config);
-  const ClassDefaults defaults = defaults_of(of);
+  const ClassDefaults defaults = defaults_of(config);
   if (of != HuggingFaceClass::t5) {
     set_sizes(m, config);
     set_embeddings(m, config, defaults);

@@ -12,8 +12,9 @@ enum class HuggingFaceClass { marian, m2m100, mbart, t5 };
 HuggingFaceClass huggingface_class(const JsonObject& config);
 
 /// Describes what the class computes; `generation` is what generate() is told. A key that the file lacks has the
-/// default of its class. Sets the ids of pieces that the file contains; the vocabulary sets the others. Error, naming
-/// the key, for what dragoman does not support.
+/// default of its class, except for sizes, which the file must name, and for ids that MarianMT must name: <pad> and
+/// what the decoder begins with. Sets the ids of pieces that the file contains; the vocabulary sets the others. Error,
+/// naming the key, for what dragoman does not support.
 ModelConfig huggingface_model_config(const JsonObject& config, const JsonObject& generation);
 
 }  // namespace dragoman

@@ -82,17 +82,18 @@ AddedTokens tokens_with_ids(const fs::path& folder) {
 }
 
 // Tokens that were added to those of MarianMT or T5. Languages may be given by --target-lang; in text, only >>fra<< at
-// the beginning of a line is found. T5's <extra_id_0> and the like are for its pretraining.
+// the beginning of a line is found, so that it is an ordinary piece, as those of vocab.json are. T5's <extra_id_0> and
+// the like are for its pretraining.
 std::vector<int32_t> append_added_tokens(std::vector<std::string>& pieces, const fs::path& folder, int rows) {
   ListedVocabulary all{.pieces = std::move(pieces)};
   std::string not_found;
   for (const auto& [id, text] : tokens_with_ids(folder)) {
     if (id < int64_t(all.pieces.size()) || id >= rows || std::ranges::count(all.pieces, text) > 0) continue;
     fill_up(all, int(id));
-    all.special.control.push_back(int32_t(id));
     all.pieces.push_back(text);
-    if (!text.starts_with(">>") && !text.starts_with("<extra_id_") && text != "<pad>")
-      not_found += (not_found.empty() ? "" : ", ") + text;
+    if (text.starts_with(">>") && text.ends_with("<<")) continue;
+    all.special.control.push_back(int32_t(id));
+    if (!text.starts_with("<extra_id_") && text != "<pad>") not_found += (not_found.empty() ? "" : ", ") + text;
   }
   if (!not_found.empty())
     log_warning("{}: these added tokens are not found in text, nor shown: {}", folder.string(),
@@ -205,11 +206,12 @@ Vocabularies vocabularies_of_class(const fs::path& folder, const JsonObject& con
   return multilingual_vocabularies(folder, model);
 }
 
-// What each translation begins with, which is not shown. Models of MarianMT and T5 may have it too.
-void set_forced_piece(GenerationConfig& g, const JsonObject& generation) {
+// What each translation begins with, which is not shown. Models of MarianMT and T5 may have it too, but not besides
+// tags: a configuration has one target language, which is a tag of the source or begins the target.
+void set_forced_piece(GenerationConfig& g, const Vocabulary& source, const JsonObject& generation) {
   const int id = generation.get("forced_bos_token_id", -1);
   if (id < 0) return;
-  if (g.target_language == TargetLanguage::source)
+  if (g.target_language != TargetLanguage::target && has_tags(source))
     return log_warning("{}: forced_bos_token_id {} is ignored, as lines of this model begin with the language",
                        generation.path(), id);
   g.target_language = TargetLanguage::target;
@@ -221,7 +223,7 @@ void set_forced_piece(GenerationConfig& g, const JsonObject& generation) {
 Vocabularies huggingface_vocabularies(const fs::path& folder, const JsonObject& config, const JsonObject& generation,
                                       ModelConfig& model) {
   Vocabularies vocabularies = vocabularies_of_class(folder, config, model);
-  set_forced_piece(model.generation, generation);
+  set_forced_piece(model.generation, vocabularies.source, generation);
   return vocabularies;
 }
 

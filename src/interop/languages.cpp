@@ -44,12 +44,6 @@ int known(const Vocabulary& v, const std::string& language, const char* side, co
               "languages are named as in the model: fr for __fr__, fra_Latn, fr_XX, fra for >>fra<<, or fr for <2fr>");
 }
 
-bool has_tags(const Vocabulary& source) {
-  for (int32_t id = 0; id < source.size(); ++id)
-    if (names_target(source.piece(id))) return true;
-  return false;
-}
-
 void set_target(GenerationConfig& g, const Vocabularies& v, const std::string& language, const std::string& where) {
   const bool in_source = g.target_language == TargetLanguage::source;
   g.target_language_id = known(in_source ? v.source : v.target, language, "target", where);
@@ -74,6 +68,12 @@ bool names_language(const std::string& piece) {
 bool has_languages_in_source(const Vocabulary& source) {
   for (int32_t id = 0; id < source.size(); ++id)
     if (names_opus_target(source.piece(id))) return true;
+  return false;
+}
+
+bool has_tags(const Vocabulary& source) {
+  for (int32_t id = 0; id < source.size(); ++id)
+    if (names_target(source.piece(id))) return true;
   return false;
 }
 

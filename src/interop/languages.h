@@ -19,6 +19,9 @@ std::span<const int32_t> leading_tags(const Vocabulary& vocabulary, std::span<co
 /// Whether pieces such as `>>fra<<` name the language to translate into.
 bool has_languages_in_source(const Vocabulary& source);
 
+/// Whether any pieces name the language to translate into and begin the source: `>>fra<<` or `<2fr>`.
+bool has_tags(const Vocabulary& source);
+
 /// Sets the languages in a configuration. A model whose lines begin with tags takes any of them as its target. Error
 /// for a model without languages, and for languages that it does not know. `where` names the model in messages.
 void set_languages(ModelConfig& config, const Vocabularies& vocabularies, const Languages& languages,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
@@ -14,8 +15,7 @@ constexpr const char* output_name = "lm_head.weight";
 
 // "relu", "gated-gelu" and the like; gated-gelu means the approximation of gelu by tanh.
 void set_feed_forward(ModelConfig& m, const JsonObject& c) {
-  const bool is_mt5 = c.get("model_type", std::string()) == "mt5";
-  const std::string name = c.get("feed_forward_proj", std::string(is_mt5 ? "gated-gelu" : "relu")), gated = "gated-";
+  const std::string name = c.get("feed_forward_proj", std::string(is_mt5(c) ? "gated-gelu" : "relu")), gated = "gated-";
   m.gated_feed_forward = name.starts_with(gated);
   const std::string activation = m.gated_feed_forward ? name.substr(gated.size()) : name;
   for (const auto& [known, of] : {std::pair("relu", Activation::relu),
@@ -29,6 +29,14 @@ void set_feed_forward(ModelConfig& m, const JsonObject& c) {
     }
   throw Error(fmt::format("{}: feed_forward_proj is {}, which dragoman does not support", c.path(), name),
               "relu, gelu, gelu_new and silu are supported, each also as gated-relu and so on");
+}
+
+// Whether "transformers_version" says that the file was written by a version below 5, such as 4.57.1.
+bool is_before_version_5(const JsonObject& c) {
+  const std::string version = c.get("transformers_version", std::string());
+  int major = 5;
+  std::from_chars(version.data(), version.data() + version.size(), major);
+  return major < 5;
 }
 
 class T5Mapping {
@@ -97,6 +105,8 @@ class T5Mapping {
 
 }  // namespace
 
+bool is_mt5(const JsonObject& c) { return c.get("model_type", std::string()) == "mt5"; }
+
 void set_t5(ModelConfig& m, const JsonObject& c) {
   m.dim = c.number("d_model");
   m.encoder_layers = c.number("num_layers");
@@ -117,11 +127,11 @@ void set_t5(ModelConfig& m, const JsonObject& c) {
 }
 
 // Versions 5 and above of transformers always say tie_word_embeddings; for T5, scale_decoder_outputs besides. mT5's
-// class then never scales.
+// class of version 5 never scales. Before, it scaled tied embeddings as T5's class does, but did not tie by default.
 std::vector<TensorEntry> t5_weights(WeightMapping& weights, ModelConfig& m, const JsonObject& c) {
-  const bool is_mt5 = c.get("model_type", std::string()) == "mt5", said = c.get("tie_word_embeddings", true),
-             scaled = !is_mt5 && c.get("scale_decoder_outputs", said);
-  const bool tied_as_said = said && !is_mt5 && !c.has("scale_decoder_outputs");
+  const bool mt5 = is_mt5(c), never_scaled = mt5 && !is_before_version_5(c), said = c.get("tie_word_embeddings", !mt5),
+             scaled = !never_scaled && c.get("scale_decoder_outputs", said);
+  const bool tied_as_said = said && !never_scaled && !c.has("scale_decoder_outputs");
   m.embeddings.tied_all = !weights.has(output_name) || tied_as_said;
   m.embeddings.tied_source = !m.embeddings.tied_all;
   T5Mapping(weights, m).all();

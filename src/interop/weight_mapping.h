@@ -22,7 +22,7 @@ class WeightMapping {
   bool has(const std::string& name) const { return tensors_.contains(name); }
   const ForeignTensor& get(const std::string& name) const;
 
-  /// Whether two tensors have the same type, shape and bytes.
+  /// Whether two tensors have the same type, shape and bytes. Reads both, which are in memory until it returns.
   bool same(const std::string& one, const std::string& other) const;
 
   /// From now on, row i of `theirs` is its row order[i].
@@ -42,7 +42,8 @@ class WeightMapping {
   void zeros(const std::string& ours, int64_t size);
   /// Marks `theirs` as known but not needed.
   void ignore(const std::string& theirs) { used_.insert(theirs); }
-  /// The same for a tied matrix, which a file may have under several names. Error if it differs from `original`.
+  /// The same for a tied matrix, which a file may have under several names. Error if it differs from `original`. Each
+  /// call with a copy that the file has reads both matrices whole, as same() does.
   void ignore_copy(const std::string& theirs, const std::string& original);
 
   /// Returns all weights. Error if a tensor of the file was neither used nor ignored.

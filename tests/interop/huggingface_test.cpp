@@ -182,6 +182,26 @@ Vocabularies huggingface_vocabularies_of(const std::string& folder) {
   return huggingface_vocabularies(folder, config, config, model);
 }
 
+// An added language begins a line as those of vocab.json do.
+TEST_F(MarianMt, FindsAnAddedLanguageInText) {
+  std::string said;
+  const LogSink sink = [&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) said += message;
+  };
+  const LogScope scope(&sink);
+  set("vocab_size", "206");
+  folder.make("added_tokens.json", R"({">>xyz<<": 204, ">>xyz": 205})");
+  const Vocabulary v = huggingface_vocabularies_of(path()).source;
+  EXPECT_THAT(v.encode(">>xyz<<"), ElementsAre(204));
+  const auto with = v.encode(">>xyz<< a dog"), without = v.encode("a dog");
+  ASSERT_EQ(with.size(), without.size() + 1);
+  EXPECT_EQ(with[0], 204);
+  EXPECT_TRUE(std::equal(without.begin(), without.end(), with.begin() + 1));
+  EXPECT_FALSE(v.is_control(204));
+  EXPECT_TRUE(v.is_control(205));
+  EXPECT_TRUE(said.ends_with(": these added tokens are not found in text, nor shown: >>xyz")) << said;
+}
+
 TEST_F(M2M100, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
   const ModelFile file = open_model(path(), english_to_french);
   EXPECT_LT(score_difference(file, golden_pairs(), 1), 1e-5);

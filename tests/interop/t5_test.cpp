@@ -88,8 +88,8 @@ TEST_F(MT5, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
   EXPECT_FALSE(file.config().embeddings.tied_all);
 }
 
-// T5's class multiplies the input of the output layer by D^-½, mT5's never does.
-TEST_F(T5, IsNotScaledIfItIsMultilingualT5) {
+// T5's class multiplies the input of the output layer by D^-½, mT5's of version 5 never does.
+TEST_F(T5, IsNotScaledIfItIsMultilingualT5OfVersion5) {
   const auto final_norm = [&] {
     const ConvertedModel model = *read_huggingface(path());
     EXPECT_TRUE(model.config.embeddings.tied_all);
@@ -103,9 +103,26 @@ TEST_F(T5, IsNotScaledIfItIsMultilingualT5) {
   EXPECT_NE(final_norm(), scaled);
 }
 
+// Before version 5, mT5's class multiplied as T5's, if the matrices were tied. By default they were not.
+TEST_F(T5, IsScaledIfItIsTiedMultilingualT5BeforeVersion5) {
+  const auto difference = [&](const char* version, const char* tied) {
+    set("transformers_version",
+        fmt::format(R"("{}", "model_type": "mt5", "scale_decoder_outputs": null, "tie_word_embeddings": {})", version,
+                    tied));
+    return score_difference(open_model(path()), golden_pairs());
+  };
+  EXPECT_LT(difference("4.57.1", "true"), 1e-5);
+  EXPECT_GT(difference("4.57.1", "false"), 1e-3);
+  EXPECT_GT(difference("4.57.1", "null"), 1e-3);
+  EXPECT_GT(difference("5.24.0", "true"), 1e-3);
+  EXPECT_GT(difference("10.0.0", "true"), 1e-3);
+}
+
 TEST_F(MT5, HasTheDefaultsOfItsClass) {
   set("feed_forward_proj", "null");
   EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
+  set("decoder_start_token_id", "null");
+  EXPECT_EQ(open_model(path()).config().first_token(), 0);
 }
 
 TEST_F(T5, MayBeginTheDecoderWithAnUnknownPieceAsInMadlad) {
@@ -147,6 +164,23 @@ TEST_F(T5, HasTheTokensThatWereAdded) {
   EXPECT_EQ(source.decode(std::vector<int32_t>{343}), "");
   EXPECT_THAT(said, HasSubstr(": these added tokens are not found in text, nor shown: <2xx>"));
   EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
+}
+
+// Otherwise the language of --target-lang would be the forced piece.
+TEST_F(T5, IsToldThatItsLinesBeginWithTheLanguage) {
+  std::string said;
+  const LogSink sink = [&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) said += message;
+  };
+  const LogScope scope(&sink);
+  folder.make("added_tokens.json", R"({"<2xx>": 343})");
+  folder.make("generation_config.json", R"({"forced_bos_token_id": 9})");
+  const ModelConfig config = open_model(path(), {.languages = {"", "xx"}}).config();
+  EXPECT_THAT(source_frame(config).before, testing::ElementsAre(343));
+  EXPECT_THAT(target_frame(config).before, testing::ElementsAre());
+  EXPECT_THAT(target_frame(open_model(path()).config()).before, testing::ElementsAre());
+  EXPECT_THAT(said,
+              HasSubstr("generation_config.json: forced_bos_token_id 9 is ignored, as lines of this model begin"));
 }
 
 TEST_F(T5, IsNotReadIfItReadsBytes) {
