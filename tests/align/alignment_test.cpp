@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "tests/align/aligned.h"
 #include "tests/special_ids.h"
 #include "tests/toy_model.h"
 
@@ -103,9 +102,9 @@ class Alignments : public testing::Test {
     }
     return pairs;
   }
-  std::vector<Alignment> of(std::span<const IdPair> pairs, int64_t words = 4096) {
+  std::vector<Alignment> of(std::span<const IdPair> pairs) {
     Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed};
-    return aligned(cx, *model, {pairs.begin(), pairs.end()}, words);
+    return align_pairs(cx, *model, pairs);
   }
 
   Arena arena;
@@ -129,15 +128,20 @@ TEST_F(Alignments, HaveARowForEachTargetPieceThatSumsToOne) {
 TEST_F(Alignments, DoNotDependOnTheBatchToTheBit) {
   const auto pairs = random_pairs(30);
   const auto expected = of(pairs);
-  for (const int64_t words : {1, 25, 200}) {
-    const auto found = of(pairs, words);
-    for (size_t i = 0; i < pairs.size(); ++i) EXPECT_EQ(found[i].weights, expected[i].weights) << i << " " << words;
-  }
+  for (const size_t together : {1, 3, 11})
+    for (size_t from = 0; from < pairs.size(); from += together) {
+      const auto found = of(std::span(pairs).subspan(from, std::min(together, pairs.size() - from)));
+      for (size_t i = 0; i < found.size(); ++i)
+        EXPECT_EQ(found[i].weights, expected[from + i].weights) << from + i << " " << together;
+    }
 }
 
 TEST_F(Alignments, OfAnEmptyTargetAreEmpty) {
-  const std::vector<IdPair> pairs = {{{5, eos_id}, {}}};
-  EXPECT_EQ(of(pairs)[0].targets(), 0);
+  const std::vector<IdPair> pairs = {{{5, eos_id}, {}}, {{5, 6, eos_id}, {7, eos_id}}};
+  EXPECT_EQ(of(std::span(pairs).first(1))[0].targets(), 0);
+  const auto both = of(pairs);
+  EXPECT_EQ(both[0].targets(), 0);
+  EXPECT_EQ(both[1].targets(), 2);
 }
 
 // The observer records the last layer's mean over heads, computed here from all observed weights.

@@ -9,7 +9,6 @@
 #include "backend/registry.h"
 #include "model/model.h"
 #include "model/validate.h"
-#include "tests/align/aligned.h"
 #include "tests/op_check/values.h"
 
 namespace dragoman {
@@ -156,7 +155,7 @@ TEST_F(Guided, AlignmentsAreOfTheLayerAndHeadsOfTheConfiguration) {
     model->parameters().initialise(7);
     const Context cx{.backend = backend("cpu"), .arena = arena};
     const std::vector<IdPair> pairs = {{{5, 3, 8, 2}, {3, 5, 2}}};
-    return aligned(cx, *model, pairs, 100)[0].weights;
+    return align_pairs(cx, *model, pairs)[0].weights;
   };
   const auto last = alignment({}), first_head = alignment({.layer = 0, .heads = 1});
   EXPECT_EQ(last, alignment({.layer = 3, .heads = 2}));
