@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "decode/beam_search.h"
 #include "model/model.h"
 #include "tests/decode/tiny_translator.h"
@@ -86,6 +88,44 @@ TEST(ScarceMemory, FailsSomeTranslationsOfARecurrentModel) {
   config.type = ModelType::s2s;
   config.rnn.dim = 16;
   expect_that_some_fail(config);
+}
+
+// Requests that are due are aligned together: one without memory for its own alignments must not fail the others.
+TEST(ScarceMemory, FailsSomeAlignmentsAndThoseAlone) {
+  TinyModel tiny;
+  const std::vector<std::string> lines = {"the", "Where is the castle? How much is a ticket? Where is it?", "a",
+                                          "is it"};
+  using Links = std::vector<std::vector<TokenLink>>;
+  const auto translate = [&](int64_t bytes, bool alignment) {
+    Arena arena(Arena::Reserve::memory, bytes);
+    Context cx{.backend = tiny.cx.backend, .arena = arena, .packed = &tiny.packed};
+    Translator translator(cx, *tiny.model, tiny.vocabularies, {}, {});
+    std::vector<Links> found(lines.size());
+    for (size_t i = 0; i < lines.size(); ++i)
+      translator.submit(
+          {.text = lines[i], .search = {.beam_size = 4, .max_length_add = 3, .n_best = 4}, .alignment = alignment},
+          [&, i](const std::vector<Translation>& best) {
+            for (const Translation& t : best) found[i].push_back(t.alignment.links);
+          },
+          [](std::exception_ptr error) { EXPECT_THROW(std::rethrow_exception(error), OutOfMemory); });
+    while (!translator.idle()) translator.step();
+    return found;
+  };
+  const std::vector<Links> expected = translate(1 << 26, true);
+  int some = 0;
+  for (int64_t kibibytes = 20; kibibytes < 2000; kibibytes += 1 + kibibytes / 16) {
+    const std::vector<Links> found = translate(kibibytes << 10, true), without = translate(kibibytes << 10, false);
+    size_t there = 0;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (found[i].empty()) continue;
+      ++there;
+      EXPECT_EQ(found[i], expected[i]) << i << ", " << kibibytes << " KiB";
+    }
+    const bool searched = std::ranges::none_of(without, &Links::empty);
+    EXPECT_TRUE(!searched || there > 0) << kibibytes << " KiB are enough for the short lines";
+    some += searched && there > 0 && there < lines.size();
+  }
+  EXPECT_GT(some, 0);
 }
 
 }  // namespace
