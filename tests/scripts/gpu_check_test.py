@@ -119,8 +119,8 @@ class GpuCheck(unittest.TestCase):
         code, out, err = self.check("with", "multi30k", "kftt", "--try-out")
         self.assertEqual(code, 0, out + err)
         for recipe, words in (("multi30k-tiny", "none"), ("kftt-base", "intl")):
-            self.assertRegex(out, rf"recipes/{recipe}.yml in bfloat16: 6 updates, \d+ target tokens in \d+\.\d s of 1 call, "
-                                  rf"\d+ tokens/s.*\naverage of the last checkpoints, beam 5: BLEU \d+\.\d\d \({words}\)\n")
+            self.assertRegex(out, rf"recipes/{recipe}.yml in bfloat16: 6 updates, [\d,]+ target tokens in \d+\.\d s of 1 call, "
+                                  rf"[\d,]+ tokens/s.*\naverage of the last checkpoints, beam 5: BLEU \d+\.\d\d \({words}\)\n")
 
     def kftt(self, after, *more):
         """A call for a run that ends after so many updates, which always stays in the same folder."""
