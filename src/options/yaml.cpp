@@ -37,7 +37,8 @@ YAML::Node load(const std::string& path) {
   try {
     const std::string text = read_file(path);
     refuse_second_document(text, path);
-    return YAML::Load(text);
+    // Before a last line break, yaml-cpp 0.7 takes the end of the file for a closing quote.
+    return YAML::Load(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
   } catch (const YAML::ParserException& e) {
     fail("{}, line {}: not YAML: {}", path, e.mark.line + 1, e.msg);
   }

@@ -118,7 +118,14 @@ TEST_F(Yaml, RefusesAKeyThatStandsTwiceUnderEitherOfItsNames) {
 
 TEST_F(Yaml, RefusesWhatIsNoMapAndWhatIsNoYaml) {
   EXPECT_EQ(error_of("- beam-size\n"), "a.yml: expected lines of the form 'option: value' | ");
-  EXPECT_THAT(error_of("model: [a\n"), testing::StartsWith("a.yml, line 2: not YAML: "));
+  EXPECT_THAT(error_of("model: [a\n"), testing::StartsWith("a.yml, line 1: not YAML: "));
+}
+
+TEST_F(Yaml, RefusesAQuoteThatIsNotClosed) {
+  for (const std::string quote : {"\"", "'"})
+    for (const std::string end : {"", "\n", "\n\n \n", "\r\n"})
+      EXPECT_THAT(error_of("output: " + quote + "abc\nbeam-size: 3" + end), testing::HasSubstr("not YAML: illegal EOF"))
+          << quote << end;
 }
 
 TEST_F(Yaml, TakesOneDocumentWithABorderBeforeItOrNone) {
