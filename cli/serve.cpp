@@ -29,7 +29,8 @@ int serve_command(Engine& engine, const ServeCommandOptions& options) {
       [&] { return server.connections(); });
   server.on_signals({SIGINT, SIGTERM}, [&] { server.stop(); });
   server.on_refused([&](int status, const std::string& peer) { service->count_refused(status, peer); });
-  log_info("Listening on http://{}:{}", options.host, server.port());
+  const bool is_ipv6 = options.host.find(':') != std::string::npos;
+  log_info("Listening on http://{}:{}", is_ipv6 ? fmt::format("[{}]", options.host) : options.host, server.port());
   server.run([&](std::shared_ptr<Exchange> exchange) { service->handle(std::move(exchange)); });
   log_info("Stopped");
   return 0;

@@ -57,6 +57,8 @@ struct HttpServer::State {
 };
 
 void HttpServer::State::listen(const std::string& host, int port) {
+  if (host.empty())  // to the resolver that is all addresses
+    throw Error("--host is empty, expected an address", "127.0.0.1 is this machine alone, 0.0.0.0 all its addresses");
   Code error;
   const auto found = tcp::resolver(io).resolve(host, std::to_string(port), tcp::resolver::passive, error);
   if (error) throw Error(fmt::format("--host {}: {}", host, error.message()), "127.0.0.1 is this machine alone");

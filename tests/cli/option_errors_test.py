@@ -289,6 +289,7 @@ PROVOKED = {
         "--transformer-max-positions 300",
     "--search-memory … is too little to translate even a single word": "serve -m m --port 0 --search-memory 1K",
     "cannot listen on …, port …: …": "serve -m m --port 0 --host 192.0.2.1",
+    "--host is empty, expected an address": "serve -m m --port 0 --host=",
     "--host …: …": "serve -m m --port 0 --host nowhere.invalid",
     "--model names two models from … to …": "serve -m en-de=m en-de=m --port 0",
     "--model names several models, but not all with a language pair": "serve -m en-de=m m --port 0",

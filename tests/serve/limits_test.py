@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -356,6 +357,25 @@ class Life(unittest.TestCase):
                                  translated(LINES[:1], model=model)[0])
             self.assertIn("en is not supported", server.form("/translate", 400, q="a", source="en", target="en")["error"])
             self.assertIn("fr is not supported", server.form("/translate", 400, q="a", source="fr", target="de")["error"])
+
+    def test_prints_addresses_that_can_be_opened(self):
+        try:
+            socket.create_server(("::", 0), family=socket.AF_INET6).close()
+        except OSError as error:
+            self.skipTest(f"no IPv6: {error}")
+        with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(
+                [serve_case.BINARY, "serve", "-m", "a.safetensors", "--port", "0", "--host", "::"], cwd=serve_case.FOLDER,
+                stdout=subprocess.DEVNULL, stderr=errors, text=True) as server:
+            try:
+                for _ in range(600):
+                    errors.seek(0)
+                    said = errors.read()
+                    if "Listening on" in said or server.poll() is not None:
+                        break
+                    time.sleep(0.05)
+                self.assertRegex(said, r"Listening on http://\[::\]:\d+\n")
+            finally:
+                server.kill()
 
     def test_does_not_begin_where_it_cannot(self):
         with serving() as server:
