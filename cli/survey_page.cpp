@@ -97,6 +97,8 @@ void add_survey(FactPage& page, const CorpusSurvey& survey, int max_length, bool
   page.heading("Pairs");
   page.fact("lines", grouped(survey.lines));
   page.fact("skipped, a side is empty", occurrences(survey.empty, survey.lines));
+  if (survey.no_pieces.count > 0)
+    page.fact("skipped, a side has no pieces", occurrences(survey.no_pieces, survey.encoded));
   if (survey.encoded > 0)
     page.fact(fmt::format("{}, more than {} pieces", crops ? "cropped" : "skipped", max_length),
               occurrences(survey.too_long, survey.encoded));
@@ -121,6 +123,7 @@ Json to_json(const CorpusSurvey& survey) {
                {"copies", to_json(survey.copies)},
                {"uneven", to_json(survey.uneven)},
                {"encoded", survey.encoded}};
+  if (survey.encoded > 0) json["no_pieces"] = to_json(survey.no_pieces);
   if (survey.encoded > 0) json["too_long"] = to_json(survey.too_long);
   json["source"] = to_json(survey.sides[0], survey.encoded > 0);
   json["target"] = to_json(survey.sides[1], survey.encoded > 0);

@@ -141,6 +141,7 @@ class Surveyor {
       count_at(side.lengths, ids[s].size());
     }
     ++survey_.encoded;
+    if (ids[0].empty() || ids[1].empty()) return survey_.no_pieces.add(line.number);
     const bool longer = crop(ids[0], ids[1], line.links.links, options_.max_length);
     if (longer) survey_.too_long.add(line.number);
     if (kept_ && (!longer || options_.crops)) keep(line, ids);

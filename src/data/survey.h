@@ -43,6 +43,7 @@ struct CorpusSurvey {
   Occurrences uneven;      // one side has more than three times the characters of the other, and twenty more
   int64_t duplicates = 0;  // repetitions of earlier pairs
   int64_t encoded = 0;     // pairs whose pieces were counted; 0: no vocabularies
+  Occurrences no_pieces;   // of these: none on one side, only characters without any; training skips them
   Occurrences too_long;    // of these: more than max_length pieces on one side; training skips or crops them
   std::array<SurveyedSide, 2> sides;
 };

@@ -80,6 +80,20 @@ TEST(Survey, CountsPiecesAndKeepsWhatTrainingWould) {
   EXPECT_EQ(kept.pairs[1].target.back(), 2);  // </s>
 }
 
+TEST(Survey, KeepsNoPairWithoutPieces) {
+  const TemporaryFolder files;
+  train_vocabulary(
+      {.inputs = {files.make("letters", "a b c d\n")}, .model = files / "v", .size = 9, .byte_fallback = false});
+  const std::vector<Vocabulary> vocabularies(2, Vocabulary::load(files / "v"));
+  Corpus kept;
+  kept.files.vocabularies = vocabularies;
+  const CorpusSurvey s =
+      survey_corpus({{{files.make("s", "a\n\u3000\na\n"), files.make("t", "a\na\n\x01\n")}}}, vocabularies, {}, &kept);
+  EXPECT_THAT(s.no_pieces.lines, ElementsAre(2, 3)) << "they have blanks and control characters alone";
+  EXPECT_EQ(s.encoded, 3);
+  EXPECT_EQ(kept.size(), 1);
+}
+
 TEST(Survey, KeepsCroppedPairsIfTrainingWould) {
   Texts texts;
   Corpus kept;
