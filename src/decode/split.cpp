@@ -6,20 +6,19 @@
 
 #include "base/error.h"
 #include "interop/languages.h"
+#include "text/characters.h"
 
 namespace dragoman {
 namespace {
 
 using Segments = std::vector<std::vector<int32_t>>;
 
-bool starts_word(std::string_view piece) { return piece.starts_with("▁"); }
-
 // In scripts that use spaces, a full stop ends a sentence only before a space: not in 3.5.
-bool ends_sentence(std::string_view piece, std::string_view next) {
+bool ends_sentence(std::string_view text, bool before_blank) {
   constexpr std::array<std::string_view, 5> with_blank = {".", "!", "?", "…", "।"},
                                             without = {"。", "！", "？", "．", "؟"};
-  const auto ends = [&](std::string_view mark) { return piece.ends_with(mark); };
-  return std::ranges::any_of(without, ends) || (starts_word(next) && std::ranges::any_of(with_blank, ends));
+  const auto ends = [&](std::string_view mark) { return text.ends_with(mark); };
+  return std::ranges::any_of(without, ends) || (before_blank && std::ranges::any_of(with_blank, ends));
 }
 
 // Number of pieces in the first segment. Requires more than `longest` pieces.
@@ -27,9 +26,10 @@ int first_segment(const Vocabulary& vocabulary, std::span<const int32_t> ids, in
   int word = longest;
   bool word_found = false;
   for (int at = longest; at > longest / 2; --at) {
-    const std::string &before = vocabulary.piece(ids[at - 1]), &after = vocabulary.piece(ids[at]);
-    if (ends_sentence(before, after)) return at;
-    if (!word_found && starts_word(after)) word = at, word_found = true;
+    const std::string before = vocabulary.text_of(ids[at - 1]), after = vocabulary.text_of(ids[at]);
+    const bool blank = before.ends_with(' ') || after.starts_with(' ');
+    if (ends_sentence(without_blanks(before), blank)) return at;
+    if (!word_found && blank) word = at, word_found = true;
   }
   return word;
 }

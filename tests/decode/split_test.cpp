@@ -42,6 +42,16 @@ TEST(Split, CutsAnywhereWhenThereIsNeither) {
   EXPECT_THAT(split("a b", 1), ElementsAre("a ", "b "));
 }
 
+TEST(Split, KnowsTheWordsOfListsOfPieces) {
+  const Vocabulary v = Vocabulary::from_list(
+      {.special = {.unk = 1, .eos = 0}, .pieces = {"</s>", "<unk>", "a@@", "a", ".", "3@@", ".@@", "5"}}, "list");
+  const auto split = [&](const std::vector<int32_t>& ids, int longest) { return split_long(v, ids, longest); };
+  using Ids = std::vector<int32_t>;
+  EXPECT_THAT(split({2, 2, 3, 2, 3}, 4), ElementsAre(Ids{2, 2, 3}, Ids{2, 3})) << "before a word";
+  EXPECT_THAT(split({3, 3, 4, 3, 3, 3}, 5), ElementsAre(Ids{3, 3, 4}, Ids{3, 3, 3})) << "after a sentence";
+  EXPECT_THAT(split({3, 3, 3, 5, 6, 7}, 5), ElementsAre(Ids{3, 3, 3}, Ids{5, 6, 7})) << "not within 3.5";
+}
+
 TEST(Split, BeginsEachSegmentWithTheLanguage) {
   const Vocabulary v = Vocabulary::from_list(
       {.special = {.unk = 1, .eos = 0}, .pieces = {"</s>", "<unk>", ">>fra<<", "a", "b"}}, "list");
