@@ -15,7 +15,6 @@
 #include "base/grouped.h"
 #include "base/threads.h"
 #include "cli/stderr_log.h"
-#include "comm/agreement.h"
 #include "comm/heartbeat.h"
 #include "comm/mpi.h"
 #include "comm/processes.h"
@@ -156,6 +155,15 @@ int run_as_rank(Communicator& ranks, const ProcessOptions& processes, const std:
     if (dynamic_cast<const OutOfMemory*>(&error)) throw OutOfMemory(message, error.hint());
     throw Error(message, error.hint());
   }
+}
+
+void require_same_files(Communicator& ranks, const std::vector<SharedFact>& facts, const Backend& backend) {
+  require_same(ranks, facts);
+  const std::vector<std::string> computing = ranks.gather(backend.arithmetic);
+  const auto other = std::ranges::find_if(computing, [&](const auto& a) { return a != computing.front(); });
+  if (other != computing.end())
+    log_warning("Rank {} computes with {}; rank 0 with {}. Some results will differ slightly from those of one process",
+                other - computing.begin(), *other, computing.front());
 }
 
 std::string traffic_rows(const Communicator& ranks) {

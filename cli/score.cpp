@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/profiled.h"
+#include "cli/ranks.h"
 #include "cli/score_options.h"
 #include "score/shared_scoring.h"
 
@@ -38,6 +39,7 @@ void report(const ScoreTotals& totals, double seconds) {
 void score(const ScoreCommandOptions& options, std::optional<std::variant<PairReader, NBestReader>>& reader,
            const Backend& device, Communicator& ranks) {
   PairScorer scorer(options.model, options, device);
+  require_same_files(ranks, {{"model (checksum)", scorer.checksum()}}, device);
   if (!reader) {
     score_on_ranks(ranks, scorer, options, nullptr);
     return;

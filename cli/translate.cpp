@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/line_progress.h"
 #include "cli/profiled.h"
+#include "cli/ranks.h"
 #include "cli/translate_options.h"
 #include "decode/loaded_ensemble.h"
 #include "decode/shared_translation.h"
@@ -29,6 +30,7 @@ void translate(const TranslateCommandOptions& options, LineReader* in, const Bac
   const LoadedEnsemble ensemble(options, device);
   Translator translator(ensemble.models(), ensemble.vocabularies(), options, options, ensemble.word_constraints(),
                         searches_on(device));
+  require_same_files(ranks, ensemble.facts(), device);
   if (!in) return void(translate_on_ranks(ranks, translator, options, options, nullptr));
   LineWriter out(options.output);  // truncated only now, after all other errors
   const Clock clock;

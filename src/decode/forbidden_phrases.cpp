@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/line_reader.h"
 #include "base/utf8.h"
+#include "io/xxhash64.h"
 #include "text/characters.h"
 #include "text/composed_text.h"
 
@@ -223,6 +224,15 @@ std::string ForbiddenPhrases::first_in(std::span<const int32_t> pieces) const {
     state = advance(state, piece);
   }
   return "";
+}
+
+std::string ForbiddenPhrases::checksum() const {
+  XxHash64 hash;
+  for (const std::string& phrase : phrases_) {
+    const std::string line = phrase + '\n';
+    hash.add(std::as_bytes(std::span(line)));
+  }
+  return fmt::format("{:016x}", hash.digest());
 }
 
 }  // namespace dragoman

@@ -35,6 +35,7 @@ class ForbiddenPhrases : public Constraint {
   bool yields_to_phrases() const override { return false; }
 
   bool empty() const { return phrases_.empty(); }
+  std::string checksum() const;
   /// The first phrase that these pieces write at the beginning of a word; empty: none.
   std::string first_in(std::span<const int32_t> pieces) const;
   /// Whether its phrases are written with pieces of this vocabulary.

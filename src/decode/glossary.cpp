@@ -10,6 +10,7 @@
 #include "base/line_reader.h"
 #include "base/utf8.h"
 #include "decode/forbidden_phrases.h"
+#include "io/xxhash64.h"
 #include "text/characters.h"
 #include "text/composed_text.h"
 #include "text/words.h"
@@ -91,6 +92,18 @@ void Glossary::take(Terms terms) {
     by_first_word_[source.substr(0, next_boundary(source, 0))].push_back(std::move(term));
   for (auto& [word, of_word] : by_first_word_)
     std::ranges::sort(of_word, std::greater(), [](const Term& term) { return term.source.size(); });
+}
+
+std::string Glossary::checksum() const {
+  std::map<std::string_view, const Phrase*> in_order;
+  for (const auto& [word, terms] : by_first_word_)
+    for (const Term& term : terms) in_order[term.source] = &term.phrase;
+  XxHash64 hash;
+  for (const auto& [source, phrase] : in_order) {
+    const std::string line = fmt::format("{}\t{}\n", source, fmt::join(*phrase, " "));
+    hash.add(std::as_bytes(std::span(line)));
+  }
+  return fmt::format("{:016x}", hash.digest());
 }
 
 void Glossary::require_without(const ForbiddenPhrases& avoided) const {

@@ -42,6 +42,7 @@ class Glossary {
   void require_without(const ForbiddenPhrases& avoided) const;
 
   bool empty() const { return by_first_word_.empty(); }
+  std::string checksum() const;  // of terms and translations
   /// Whether its phrases are pieces of this vocabulary.
   bool is_for(const Vocabulary& target) const { return target_.is_same_as(target); }
 

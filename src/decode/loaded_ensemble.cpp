@@ -80,6 +80,15 @@ std::shared_ptr<const PieceTexts> LoadedEnsemble::piece_texts() const {
   return piece_texts_;
 }
 
+std::vector<SharedFact> LoadedEnsemble::facts() const {
+  std::vector<SharedFact> facts;
+  for (const LoadedModel& m : loaded_) facts.push_back({"model (checksum)", m.checksum});
+  if (shortlist_) facts.push_back({"shortlist (checksum)", shortlist_->checksum()});
+  if (glossary_) facts.push_back({"glossary (checksum)", glossary_->checksum()});
+  if (avoid_) facts.push_back({"list of phrases to avoid (checksum)", avoid_->checksum()});
+  return facts;
+}
+
 void LoadedEnsemble::add(const std::string& path, const EnsembleOptions& options, const Backend& device) {
   LoadedModel& m = loaded_.emplace_back(load_one(path, options, device, arena_));
   require_same("source", vocabularies().source, options.models[0], m.vocabularies.source, path);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "comm/agreement.h"
 #include "decode/options.h"
 #include "decode/searches.h"
 #include "decode/word_constraints.h"
@@ -29,6 +30,8 @@ class LoadedEnsemble {
   WordConstraints word_constraints() const {
     return {shortlist_ ? &*shortlist_ : nullptr, glossary_ ? &*glossary_ : nullptr, avoid_};
   }
+  /// Checksums of all that has been loaded, for processes that need the same.
+  std::vector<SharedFact> facts() const;
   /// What the pieces of the target vocabulary write; made by the first call. Any thread may call it.
   std::shared_ptr<const PieceTexts> piece_texts() const;
 

@@ -36,8 +36,12 @@ bool pack_as_stored(const Parameters& parameters, size_t buffer, const Safetenso
 }  // namespace
 
 LoadedModel load_model(const ModelFile& file, const Backend& backend, Arena& arena, DType packed) {
-  LoadedModel loaded{
-      make_packed_model(file.config(), backend, arena, DType::f32), file.vocabularies(), {}, {}, file.trained()};
+  LoadedModel loaded{make_packed_model(file.config(), backend, arena, DType::f32),
+                     file.vocabularies(),
+                     {},
+                     {},
+                     file.trained(),
+                     file.tensors().checksum()};
   if (backend.is_device() && is_half(packed))
     loaded.rounded = std::make_unique<RoundedWeights>(
         RoundedWeights{.type = packed, .activations = file.config().type != ModelType::s2s});

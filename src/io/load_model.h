@@ -15,6 +15,7 @@ struct LoadedModel {
   PackedWeights packed;
   std::unique_ptr<RoundedWeights> rounded = {};  // or null; a Transformer then keeps activations in 16 bits too
   TrainedLengths trained = {};
+  std::string checksum = {};  // of the file's content
 };
 /// With `packed` I8, products are in 8 bits and embeddings, like other matrices that are looked up, are rounded to 8
 /// bits. A float32 file and the file that `dragoman quantize` makes of it give exactly the same weights.

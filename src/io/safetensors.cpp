@@ -282,6 +282,11 @@ SafetensorsFile::SafetensorsFile(const std::string& path, MappedFile file) : pat
   check_content(path, tensors_, metadata_);
 }
 
+std::string SafetensorsFile::checksum() const {
+  const auto stored = metadata_.find(checksum_key);
+  return stored != metadata_.end() ? stored->second : content_checksum(path_, tensors_, metadata_, MappedFile::let_go);
+}
+
 const TensorEntry* SafetensorsFile::find(std::string_view name) const {
   const auto found = std::ranges::lower_bound(tensors_, name, {}, &TensorEntry::name);
   return found != tensors_.end() && found->name == name ? &*found : nullptr;

@@ -42,6 +42,7 @@ class SafetensorsFile {
 
   const std::string& path() const { return path_; }
   const Metadata& metadata() const { return metadata_; }
+  std::string checksum() const;  // of everything else, as in the metadata (docs/model_format.md)
   std::span<const TensorEntry> tensors() const { return tensors_; }  // by name
   const TensorEntry* find(std::string_view name) const;              // null: not there
   const TensorEntry& get(std::string_view name) const;               // Error: not there

@@ -1,5 +1,7 @@
 #include "io/shortlist.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -83,6 +85,16 @@ std::vector<int32_t> Shortlist::candidates(std::span<const int32_t> source, std:
   for (const int32_t piece : source)
     marks.add(std::span(best).subspan(size_t(begins[piece]), size_t(begins[piece + 1] - begins[piece])));
   return marks.rising();
+}
+
+std::string Shortlist::checksum() const {
+  XxHash64 hash;
+  for (const auto* list : {&first, &begins, &best}) {
+    const size_t size = list->size();
+    hash.add(std::as_bytes(std::span(&size, 1)));
+    hash.add(std::as_bytes(std::span(*list)));
+  }
+  return fmt::format("{:016x}", hash.digest());
 }
 
 void save_shortlist(const std::string& path, const Shortlist& shortlist, const Vocabulary& source,

@@ -17,6 +17,7 @@ struct Shortlist {
 
   /// The pieces for a sentence and `more`, without duplicates, in ascending order.
   std::vector<int32_t> candidates(std::span<const int32_t> source, std::span<const int32_t> more = {}) const;
+  std::string checksum() const;
 };
 
 /// Limits for reading a table of translations (a text file). The defaults are Marian's.

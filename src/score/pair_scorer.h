@@ -59,6 +59,8 @@ class PairScorer {
   /// As score_lines.
   PairScores score(const LinePairs& lines, const LinesOrigin& origin);
 
+  std::string checksum() const { return loaded_.checksum; }  // of the model
+
  private:
   const std::string model_;
   const ScoreOptions options_;

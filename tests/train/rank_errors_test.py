@@ -6,6 +6,7 @@
 
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -61,6 +62,39 @@ class RankErrors(RanksCase):
             self.call(folder, RUN.replace("m.safetensors", "pre.safetensors") + f" --after 1u --seed {seed}")
             (folder / "pre.state.safetensors").unlink()
         self.refused(" has another set of initial weights than rank 0: ", other=other, both=" --pretrained-model pre.safetensors")
+
+    def test_ranks_that_loaded_other_files_do_not_translate_together(self):
+        self.need_mpi()
+        folder, other = self.fresh("files"), self.fresh("other files")
+        for of_rank, seed, term, phrase in ((folder, 3, "red\trot\n", "blau\n"), (other, 4, "red\tblau\n", "rot\n")):
+            self.call(of_rank, f"{RUN} --after 1u --seed {seed}")
+            self.call(of_rank, f"align -t s t -v v v --shortlist list --first {seed} --quiet")
+            (of_rank / "terms").write_text(term, encoding="utf-8")
+            (of_rank / "avoid").write_text(phrase, encoding="utf-8")
+        shutil.copy(folder / "m.safetensors", folder / "same")
+        shutil.copy(folder / "m.safetensors", other / "same")
+        for command, what in (("translate -m m.safetensors -i s -o out", "model"), ("score -m m.safetensors -t s t -o out", "model"),
+                              ("translate -m same --shortlist list -i s -o out", "shortlist"),
+                              ("translate -m same --glossary terms -i s -o out", "glossary"),
+                              ("translate -m same --avoid avoid -i s -o out", "list of phrases to avoid")):
+            with self.subTest(command):
+                done = self.call(folder, f"{command} : -np 1 --wdir {other} {self.BINARY} {command}", (*MPIRUN, "1"), expected=2)
+                self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+                self.assertIn(f" has another {what} (checksum) than rank 0: ", done.stderr)
+                self.assertNotIn("out", self.files(folder))
+        command = "translate -m same -i s -o out"
+        self.call(folder, f"{command} : -np 1 --wdir {other} {self.BINARY} {command}", (*MPIRUN, "1"))
+
+    def test_ranks_that_translate_with_other_instructions_are_named(self):
+        self.need_mpi()
+        if "avx512f" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
+            self.skipTest("this CPU has no more than AVX2")
+        folder = self.fresh("other instructions")
+        self.call(folder, f"{RUN} --after 1u")
+        command = "translate -m m.safetensors -i s -o out"
+        done = self.call(folder, f"{command} : -np 1 -x ONEDNN_MAX_CPU_ISA=AVX2 -x DNNL_MAX_CPU_ISA=AVX2 {self.BINARY} {command}",
+                         (*MPIRUN, "1"))
+        self.assertRegex(done.stderr, r"Rank 1 computes with .* AVX2, .*; rank 0 with .* AVX-512")
 
     def elsewhere(self):
         """What makes a rank think that it is on another machine: the ranks of a machine have one corpus."""
