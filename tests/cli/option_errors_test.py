@@ -32,6 +32,7 @@ PROVOKED = {
     "no option of dragoman … mentions '…'": "train --help elephant",
     "--… needs a value": "translate -m m --beam-size",
     "--…: '…' is not a whole number": "translate -m m --beam-size x",
+    "--…: '…' is not in the expected form, …": "translate -m m --beam-size 6.0",
     "--…: … is out of range, expected from … to …": "translate -m m --beam-size 0",
     "--…: '…' is not one of …": "evaluate -r t -i t --tokenize words",
     "--… is missing: …": "translate",
