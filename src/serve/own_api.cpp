@@ -102,6 +102,19 @@ void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
   });
 }
 
+// Languages as in /languages.
+void list_models(Service& service, const std::shared_ptr<Exchange>& exchange) {
+  const ServedModels& models = service.models();
+  ordered_json all = ordered_json::array();
+  for (size_t i = 0; i < models.size(); ++i) {
+    const auto& [source, target, file] = models[i];
+    all.push_back({{"source", source.empty() ? "und" : source},
+                   {"target", target.empty() ? "und" : target},
+                   {"alignment", models.aligns(i)}});
+  }
+  respond(*exchange, {{"models", all}});
+}
+
 ordered_json scores_of(const std::vector<std::vector<float>>& log_probs) {
   ordered_json scores = ordered_json::array();
   for (const auto& tokens : log_probs)
@@ -159,6 +172,7 @@ void page_script(Service&, const std::shared_ptr<Exchange>& exchange) {
 std::span<const Route> own_routes() {
   static const Route routes[] = {{"POST", "/v1/translate", translate, true},
                                  {"POST", "/v1/score", score, true},
+                                 {"GET", "/v1/models", list_models},
                                  {"POST", "/v1/reload", reload},
                                  {"GET", "/metrics", metrics},
                                  {"GET", "/", page},

@@ -76,6 +76,7 @@ void TranslationWorker::send(std::function<void()> message) {
 
 TranslationWorker::Ticket TranslationWorker::submit(TranslationJob job) {
   validate(job.search);
+  require(!job.alignment || aligns_, "alignment: the model has no cross-attention to take the alignment from");
   return send_job(std::move(job));
 }
 

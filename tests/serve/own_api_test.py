@@ -13,6 +13,7 @@ import sys
 import unittest
 
 import serve_case
+import toy_server
 from serve_case import Served, run, serving, translated
 from toy_server import LINES, SMALL
 
@@ -111,6 +112,17 @@ class OwnApi(Served):
             self.assertAlmostEqual(sum(hypothesis["token_log_probs"]), hypothesis["log_prob"], 4)
             self.assertEqual({f"{i}-{j}" for i, j in hypothesis["alignment"]},
                              set(next(field for field in line if re.fullmatch(r"(\d+-\d+ ?)+", field)).split()))
+
+    def test_refuses_alignments_that_the_model_cannot_give(self):
+        """The error names the parameter, not an option of the command."""
+        toy_server.train(serve_case.BINARY, serve_case.FOLDER, "alone.safetensors", "--type", "decoder-only")
+        with serving(models=("alone.safetensors",)) as server:
+            self.assertEqual(server.json("GET", "/v1/models"),
+                             {"models": [{"source": "und", "target": "und", "alignment": False}]})
+            request = {"text": LINES[0], "scores": True}
+            refused = server.json("POST", "/v1/translate", request | {"alignment": True}, 400)["error"]
+            self.assertEqual(refused, "alignment: the model has no cross-attention to take the alignment from")
+            server.json("POST", "/v1/translate", request | {"alignment": False})
 
     def test_scores_translations(self):
         log_prob = self.translate(text=LINES[0], n_best=1, scores=True)["translations"][0]
