@@ -126,8 +126,7 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
   ScoreRequest request = read_score_request(fields_of(exchange->request()));
   service.require_key(exchange->request(), request.api_key);
   ScoringJob job{.sources = std::move(request.sources), .targets = std::move(request.targets)};
-  service.take_characters(job.sources);
-  service.take_characters(job.targets);
+  service.take_characters(characters_of(job.sources) + characters_of(job.targets));
   const size_t model = model_of(service, job.sources, request.source, request.target);
   job.done = [&service, exchange](const std::vector<std::vector<float>>& log_probs) {
     if (!log_probs.empty()) service.note_device("");  // it was used

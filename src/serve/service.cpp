@@ -48,6 +48,12 @@ std::string joined(std::span<const std::string> texts) {
 
 }  // namespace
 
+int64_t characters_of(std::span<const std::string> texts) {
+  int64_t characters = 0;
+  for (const std::string& text : texts) characters += std::max<int64_t>(1, count_characters(text));
+  return characters;
+}
+
 /// Counts and logs the request when it has ended, in whatever way.
 class Service::Recorded : public Exchange {
  public:
@@ -254,10 +260,7 @@ void Service::require_key(const HttpRequest& request, std::string_view key) cons
   if (!keys_->contain(key)) refuse(403, "Invalid API key");
 }
 
-void Service::take_characters(std::span<const std::string> texts, std::string_view further) {
-  int64_t characters = count_characters(further);
-  for (const std::string& text : texts)
-    characters += std::max<int64_t>(1, count_characters(text));  // each text costs time
+void Service::take_characters(int64_t characters) {
   if (characters > options_.max_characters)
     refuse(400, "Invalid request: request ({}) exceeds text limit ({})", characters, options_.max_characters);
   metrics_.count_characters(characters);

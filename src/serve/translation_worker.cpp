@@ -6,6 +6,7 @@
 
 #include "backend/backend.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/memory_size.h"

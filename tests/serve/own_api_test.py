@@ -134,6 +134,15 @@ class OwnApi(Served):
         pairs = {"text": ["a"] * 18 + ["a " * 5000, "a"], "translation": ["c"] * 20}
         self.assertIn("pair 19: its source has 10,000 pieces", self.server.json("POST", "/v1/score", pairs, 400)["error"])
 
+    def test_counts_the_characters_of_both_sides_of_a_score(self):
+        with serving("--max-characters", "10") as server:
+            for pair, status in (({"text": "a" * 5, "translation": "é" * 5}, 200),
+                                 ({"text": "a" * 5, "translation": "b" * 6}, 400),
+                                 ({"text": [""] * 6, "translation": [""] * 6}, 400)):
+                found = server.json("POST", "/v1/score", pair, status)
+                self.assertIn("exceeds text limit (10)" if status == 400 else "scores", found.get("error", found))
+            self.assertEqual(server.metrics("characters_total"), [10])
+
     def test_says_what_is_wrong(self):
         self.assertIn("did you mean beam_size", self.translate(400, text="a", beamsize=2)["error"])
         self.assertIn("expected 1 to 64", self.translate(400, text="a", beam_size=1000)["error"])
