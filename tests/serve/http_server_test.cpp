@@ -4,15 +4,18 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
+#include <fstream>
 #include <future>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "tests/error_of.h"
 #include "tests/failing_memory.h"
 
 namespace dragoman {
@@ -299,9 +302,29 @@ TEST(HttpServer, AnswersHeadWithoutABody) {
   EXPECT_THAT(client.rest(), testing::AllOf(HasSubstr("Content-Length: 4\r\n"), testing::EndsWith("\r\n\r\n")));
 }
 
+std::string hint_of(const std::string& host, int port) {
+  return thrown_by([&] { const HttpServer server(host, port, {}); }).hint();
+}
+
 TEST(HttpServer, ListensOnAPortOnce) {
   const HttpServer first("127.0.0.1", 0, {});
-  EXPECT_THROW(HttpServer("127.0.0.1", first.port(), {}), Error);
+  EXPECT_THAT(hint_of("127.0.0.1", first.port()), HasSubstr("another --port may be free"));
+}
+
+TEST(HttpServer, ListensOnAddressesOfThisMachine) {
+  EXPECT_THAT(hint_of("192.0.2.1", 0), StartsWith("--host must be an address of this machine"));  // RFC 5737
+}
+
+TEST(HttpServer, NeedsPrivilegesForLowPorts) {
+  int first_of_all = 1024;  // that all users may use
+  std::ifstream("/proc/sys/net/ipv4/ip_unprivileged_port_start") >> first_of_all;
+  if (first_of_all <= 1) GTEST_SKIP() << "any user may use any port";
+  std::string hint;
+  std::thread([&] {
+    syscall(SYS_setresuid, -1, 65534, -1);  // takes root's privileges from this thread alone
+    hint = hint_of("127.0.0.1", 1);
+  }).join();
+  EXPECT_THAT(hint, StartsWith("ports below 1024 need privileges"));
 }
 
 }  // namespace
