@@ -1,0 +1,10 @@
+#pragma once
+#include <string>
+
+namespace dragoman {
+
+/// Error unless this is "*", or an origin as browsers write it in the header Origin (RFC 6454, section 6.2):
+/// scheme://host[:port] in lower case, without the port that the scheme has anyway.
+void require_origin(const std::string& origin);
+
+}  // namespace dragoman
