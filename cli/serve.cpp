@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/serve_options.h"
+#include "serve/allowed_origin.h"
 #include "serve/http_server.h"
 #include "serve/service.h"
 
@@ -28,6 +29,7 @@ int serve_command(Engine& engine, const ServeCommandOptions& options) {
       engine, options, [&](std::function<void()> f) { server.post(std::move(f)); },
       [&] { return server.connections(); });
   server.on_signals({SIGINT, SIGTERM}, [&] { server.stop(); });
+  server.add_headers(headers_that_allow(options.allow_origin));
   server.on_refused([&](int status, const std::string& peer) { service->count_refused(status, peer); });
   const bool is_ipv6 = options.host.find(':') != std::string::npos;
   log_info("Listening on http://{}:{}", is_ipv6 ? fmt::format("[{}]", options.host) : options.host, server.port());

@@ -52,4 +52,12 @@ void require_origin(const std::string& origin) {
               "path, and without port 80 of http and 443 of https");
 }
 
+Headers headers_that_allow(const std::string& origin) {
+  if (origin.empty()) return {};
+  return {{"Access-Control-Allow-Origin", origin},
+          {"Access-Control-Allow-Headers", "Authorization, Content-Type"},
+          {"Access-Control-Allow-Methods", "GET, POST"},
+          {"Access-Control-Expose-Headers", "Retry-After"}};
+}
+
 }  // namespace dragoman

@@ -160,6 +160,8 @@ void HttpServer::on_refused(std::function<void(int, const std::string&)> refused
   state_->connections.refused = std::move(refused);
 }
 
+void HttpServer::add_headers(Headers headers) { state_->connections.headers = std::move(headers); }
+
 void HttpServer::post(std::function<void()> f) { asio::post(state_->io, std::move(f)); }
 
 void HttpServer::on_signals(std::initializer_list<int> signals, std::function<void()> f) {

@@ -81,14 +81,12 @@ class Service::Recorded : public Exchange {
 
   void respond(HttpResponse response) override {
     if (ended_) return;
-    allow_origin(response.headers);
     const int status = response.status;
     inner_->respond(std::move(response));
     end(status);
   }
   void begin_events(Headers headers) override {
     if (ended_) return;
-    allow_origin(headers);
     inner_->begin_events(std::move(headers));
   }
   void send_event(std::string_view name, std::string_view data) override { inner_->send_event(name, data); }
@@ -100,14 +98,6 @@ class Service::Recorded : public Exchange {
   void when_abandoned(std::function<void(int)> abandoned) override { abandoned_ = std::move(abandoned); }
 
  private:
-  void allow_origin(Headers& headers) const {
-    const std::string& origin = service_.options_.allow_origin;
-    if (origin.empty()) return;
-    headers.emplace_back("Access-Control-Allow-Origin", origin);
-    headers.emplace_back("Access-Control-Allow-Headers", "Authorization, Content-Type");
-    headers.emplace_back("Access-Control-Allow-Methods", "GET, POST");
-  }
-
   void end(int status) {
     if (std::exchange(ended_, true)) return;
     abandoned_ = {};

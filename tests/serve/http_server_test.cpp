@@ -58,8 +58,12 @@ class Client {
 /// A server in a thread of its own, with limits that a test need not wait for.
 class Running {
  public:
-  explicit Running(HttpServer::Handler handler, HttpLimits limits = brief())
-      : server("127.0.0.1", 0, limits), thread_([this, handler = std::move(handler)] { server.run(handler); }) {}
+  explicit Running(HttpServer::Handler handler, HttpLimits limits = brief(), Headers headers = {})
+      : server("127.0.0.1", 0, limits),
+        thread_([this, handler = std::move(handler), headers = std::move(headers)]() mutable {
+          server.add_headers(std::move(headers));
+          server.run(handler);
+        }) {}
   ~Running() {
     server.stop();
     thread_.join();
@@ -243,6 +247,40 @@ TEST(HttpServer, AnswersWithAnErrorWhatAHandlerThrows) {
   EXPECT_THAT(answer("/memory"), StartsWith("HTTP/1.1 503 "));
   EXPECT_THAT(answer("/error"), HasSubstr("what is wrong"));
   EXPECT_THAT(answer("/bug"), testing::AllOf(StartsWith("HTTP/1.1 500 "), testing::Not(HasSubstr("secret"))));
+}
+
+// A browser hides an answer without them from the page that asked.
+TEST(HttpServer, GivesItsHeadersToEveryAnswer) {
+  HttpLimits limits = Running::brief();
+  limits.body = 10;
+  std::vector<std::shared_ptr<Exchange>> never_answered;
+  const Running running(
+      [&](const std::shared_ptr<Exchange>& exchange) {
+        if (exchange->request().path == "/late") return never_answered.push_back(exchange);
+        if (exchange->request().path == "/error") throw Error("what is wrong");
+        if (exchange->request().path == "/stream") {
+          exchange->begin_events({});
+          return exchange->end_events(200);
+        }
+        say_path(exchange);
+      },
+      limits, {{"X-Of-All", "1"}});
+  const std::string host = " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n", end = "\r\n";
+  for (const auto& [status, request] : {std::pair<std::string, std::string>{"200", "GET /a" + host + end},
+                                        {"200", "GET /stream" + host + end},
+                                        {"400", "GET /error" + host + end},
+                                        {"400", "hello\r\n\r\n"},
+                                        {"408", "POST /a" + host + "Content-Length: 5\r\n\r\na"},
+                                        {"408", "GET /a"},
+                                        {"413", "POST /a" + host + "Content-Length: 11\r\n\r\n"},
+                                        {"431", "GET /a" + host + "A: " + std::string(20'000, 'a') + end + end},
+                                        {"503", "GET /late" + host + end}}) {
+    const Client client(running.server.port());
+    client.send(request);
+    const std::string answer = client.rest();
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 " + status));
+    EXPECT_THAT(answer, HasSubstr("\r\nX-Of-All: 1\r\n")) << request.substr(0, 50);
+  }
 }
 
 // An answer is whole, or another one takes its place, or the connection ends.
