@@ -1,4 +1,5 @@
 #include <csignal>
+#include <limits>
 #include <optional>
 
 #include "base/log.h"
@@ -13,7 +14,7 @@ namespace {
 
 HttpLimits limits_of(const ServeOptions& options) {
   HttpLimits limits;
-  limits.body = uint64_t(options.max_body.bytes);
+  limits.body = options.max_body.bytes > 0 ? uint64_t(options.max_body.bytes) : std::numeric_limits<uint64_t>::max();
   limits.request_seconds = options.timeout;
   return limits;
 }

@@ -77,7 +77,7 @@ std::vector<Flag<O>> limit_flags() {
        .field = &O::max_body,
        .value = "SIZE",
        .group = group,
-       .help = "maximum size of a request's body, such as 512K or 2M"},
+       .help = "maximum size of a request's body, such as 512K or 2M; 0: no limit"},
       {.name = "max-requests",
        .field = &O::max_requests,
        .value = "N",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who may send what to `dragoman serve`: pages of other origins. The real program on a toy model,
+"""Who may send what to `dragoman serve`: pages of other origins, bodies of any size. The real program on a toy model,
 over loopback.
 
     access_test.py BINARY
@@ -46,6 +46,17 @@ class Origins(unittest.TestCase):
                               timeout=60, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, r"^error: --allow-origin '[^']*' is not an origin.*\n  hint: ")
+
+
+class Bodies(unittest.TestCase):
+    def test_have_any_size_if_their_limit_is_0(self):
+        with serving("--max-body", "0") as server:
+            padded = {"q": LINES[0], "source": "en", "target": "de", "padding": "a" * (5 << 20)}
+            self.assertIn("translatedText", server.json("POST", "/translate", padded))
+            for size in (2**62, 2**64 - 1):  # more than there is memory for
+                status, _, content = server.call("POST", "/translate", b"a", Content_Length=str(size))
+                self.assertIn(status, (400, 413, 503), content)
+            self.assertEqual(server.json("GET", "/health"), {"status": "ok"})
 
 
 if __name__ == "__main__":
