@@ -292,6 +292,8 @@ PROVOKED = {
     "cannot listen on …, port …: …": "serve -m m --port 0 --host 192.0.2.1",
     "--host is empty, expected an address": "serve -m m --port 0 --host=",
     "--host …: …": "serve -m m --port 0 --host nowhere.invalid",
+    "--allow-origin '…' is not an origin, expected * or scheme://host[:port]":
+        "serve -m m --port 0 --allow-origin https://a.example/",
     "--model names two models from … to …": "serve -m en-de=m en-de=m --port 0",
     "--model names several models, but not all with a language pair": "serve -m en-de=m m --port 0",
     "--… is for one model, --model names …": "serve -m en-de=m en-fr=m --port 0 --target-lang fr",
