@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/evaluate_options.h"
 #include "cli/evaluate_page.h"
+#include "decode/n_best_list.h"
 #include "score/minimum_risk.h"
 #include "score/oracle.h"
 
@@ -10,14 +11,14 @@ namespace dragoman {
 namespace {
 
 void print_oracle(const EvaluateOptions& options) {
-  LineReader references(options.references[0]), list(options.hypotheses[0]);
+  LineReader references(options.references[0]), list(options.hypotheses[0], list_of_entries);
   LineWriter out("-");
   choose_nearest(references, list, options, [&](const std::string& text) { out.write(text); });
   out.close();
 }
 
 void print_minimum_risk(const EvaluateCommandOptions& options) {
-  LineReader list(options.hypotheses[0]);
+  LineReader list(options.hypotheses[0], list_of_entries);
   LineWriter out("-");
   choose_by_minimum_risk(list, options, options.metrics[0], [&](const std::string& text) { out.write(text); });
   out.close();

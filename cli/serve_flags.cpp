@@ -7,6 +7,7 @@
 #include "options/flags.h"
 #include "options/shared_flags.h"
 #include "options/table_files.h"
+#include "serve/allowed_origin.h"
 #include "serve/served_models.h"
 
 namespace dragoman {
@@ -53,7 +54,7 @@ std::vector<Flag<O>> server_flags() {
        .field = &O::allow_origin,
        .value = "ORIGIN",
        .group = group,
-       .help = "let web pages of this origin call the server (CORS); *: of any origin"},
+       .help = "let web pages of this origin, such as https://a.example, call the server (CORS); *: of any origin"},
       {.name = "access-log",
        .field = &O::access_log,
        .value = "FILE",
@@ -76,7 +77,7 @@ std::vector<Flag<O>> limit_flags() {
        .field = &O::max_body,
        .value = "SIZE",
        .group = group,
-       .help = "maximum size of a request's body, such as 512K or 2M"},
+       .help = "maximum size of a request's body, such as 512K or 2M; 0: no limit"},
       {.name = "max-requests",
        .field = &O::max_requests,
        .value = "N",
@@ -168,6 +169,7 @@ std::vector<Flag<O>> run_flags() {
 void check(O& o, const Given&, Findings& findings) {
   findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
   findings.attempt([&] { model_specs(o); });
+  if (!o.allow_origin.empty()) findings.attempt([&] { require_origin(o.allow_origin); });
   check_vocabs(o, findings);
   findings.expect(o.models.size() < 2 || o.shortlist.empty(), "--shortlist is for one model, --model names {}",
                   o.models.size());

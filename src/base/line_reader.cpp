@@ -14,7 +14,6 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-constexpr char text_expected[] = "give a text file with one sentence per line";
 constexpr size_t input_block_bytes =
     1 << 18;  // fits the L2 cache, so a block is still cached when its lines are copied
 
@@ -40,8 +39,8 @@ size_t cut_position(std::string_view text, size_t longest) {
 
 }  // namespace
 
-LineReader::LineReader(const std::string& path)
-    : file_(std::make_unique<FileDescriptor>(FileDescriptor::to_read(path))), buffer_(input_block_bytes) {
+LineReader::LineReader(const std::string& path, std::string_view with)
+    : with_(with), file_(std::make_unique<FileDescriptor>(FileDescriptor::to_read(path))), buffer_(input_block_bytes) {
   const Compression compression = compression_of(path);
   if (compression != Compression::none) decompressor_ = decompress(*file_, compression);
 }
@@ -55,7 +54,7 @@ bool LineReader::next(std::string& line) {
 
 Error LineReader::too_long() const {
   return Error(fmt::format("{}: line {} is longer than {} MiB", name(), lines_, longest_line >> 20),
-               "expected text with one sentence per line; split the line");
+               fmt::format("expected text with {}; split the line", with_));
 }
 
 bool LineReader::next_segment(std::string& part, size_t longest, bool& more) {
@@ -168,6 +167,7 @@ void LineReader::check_begin() {
 void LineReader::refuse_binary(std::string_view begin) const {
   const std::string_view kind = kind_of_binary(begin);
   if (kind.empty()) return;
+  const std::string text_expected = "give a text file with " + with_;
   if (decompressor_)
     throw Error(fmt::format("{} is {}, compressed, expected compressed text", name(), kind), text_expected);
   for (const auto& [data, hint] :

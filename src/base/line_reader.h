@@ -22,7 +22,8 @@ namespace dragoman {
 /// without the ending. From a pipe, they are recognised unless their first line comes before enough other bytes do.
 class LineReader {
  public:
-  explicit LineReader(const std::string& path);
+  /// Hints say to give a text file `with` this.
+  explicit LineReader(const std::string& path, std::string_view with = "one sentence per line");
 
   /// Maximum bytes of a line read whole: a few kilobytes of compressed text may expand to a line of many gigabytes.
   static constexpr size_t longest_line = size_t{16} << 20;
@@ -68,6 +69,7 @@ class LineReader {
   void clean(std::string& line);
   void report_invalid();
 
+  std::string with_;                            // in hints
   std::unique_ptr<FileDescriptor> file_;        // decompressor_ points to it
   std::unique_ptr<Decompressor> decompressor_;  // none: plain text
   std::exception_ptr failure_;                  // that ready() has met

@@ -1,5 +1,6 @@
 #include "base/memory_size.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -22,7 +23,7 @@ MemorySize parse_memory_size(std::string_view text) {
   if (error == std::errc{} && number == 0 && unit.empty()) return {};
   for (const auto [letter, bytes] : units)
     if (error == std::errc{} && number > 0 && number * double(bytes) < 0x1p62 && unit == std::string_view(&letter, 1))
-      return {std::llround(number * double(bytes))};
+      return {std::max(1LL, std::llround(number * double(bytes)))};  // 0 would be no limit
   throw Error(fmt::format("'{}' is not an amount of memory", text), "write 512M or 4G; 0 means no limit");
 }
 

@@ -1,6 +1,7 @@
 #include "data/memory_budget.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/grouped.h"
@@ -12,6 +13,22 @@ namespace {
 std::string size_in_words(int64_t bytes) {
   const bool small = bytes < 1 << 20;
   return fmt::format("{:.1f} {}", double(bytes) / (small ? 1 << 10 : 1 << 20), small ? "KiB" : "MiB");
+}
+
+// An amount for --ram of at least these bytes.
+std::string memory_of(double bytes) {
+  const int64_t unit = bytes < double(16 << 20) ? 1 << 10 : 1 << 20;
+  return to_string(MemorySize{int64_t(std::ceil(bytes / double(unit))) * unit});
+}
+
+// What to do if the lines read so far, `share` of the text (-1: unknown), need too many bytes. Skipped lines count too:
+// plans have room for them.
+std::string advice(int64_t needed, const Corpus& corpus, double share) {
+  const int64_t lines = corpus.report.lines, per_line = (needed + lines - 1) / lines;
+  if (corpus.files.stream) share = double(lines) / double(corpus.files.stream->part_lines);
+  if (share <= 0) return fmt::format("raise it to at least {} bytes for each line", per_line);
+  return fmt::format("raise it to {}{}, {} bytes for each line", share < 1 ? "about " : "",
+                     memory_of(double(needed) / share), per_line);
 }
 
 void move_to_file(Corpus& corpus, double share) {
@@ -34,8 +51,7 @@ void MemoryBudget::keep(Corpus& corpus, double planned, double share) {
   throw Error(
       fmt::format("--ram {} is too little: the lengths and order of {} pairs alone take {}",
                   to_string(MemorySize{corpus.files.ram}), grouped(corpus.size()), size_in_words(needed(corpus))),
-      "raise it to at least 13 bytes per pair, 2 more with --guided-alignment, or 22 with "
-      "--sentencepiece-alphas or --stream, and 8 more per further process of the machine");
+      advice(needed(corpus), corpus, share));
 }
 
 int64_t MemoryBudget::needed(const Corpus& corpus) const {

@@ -160,8 +160,8 @@ void ParallelReader::open(Corpus& corpus) {
   const TextPair& text = corpus.text;
   corpus.sides.emplace_back(text.paths[0]);
   if (!text.tsv) corpus.sides.emplace_back(text.paths[1]);
-  if (!text.weights.path.empty()) corpus.weights.emplace(text.weights.path);
-  if (!text.links.path.empty()) corpus.links.emplace(text.links.path);
+  if (!text.weights.path.empty()) corpus.weights.emplace(text.weights.path, "one weight per line");
+  if (!text.links.path.empty()) corpus.links.emplace(text.links.path, "links, such as 0-0 1-2, in each line");
 }
 
 bool ParallelReader::next(std::array<std::string, 2>& pair) {

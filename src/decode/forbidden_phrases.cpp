@@ -43,7 +43,7 @@ struct ForbiddenPhrases::Position {
 
 ForbiddenPhrases::ForbiddenPhrases(const std::string& path, std::shared_ptr<const PieceTexts> pieces)
     : pieces_(std::move(pieces)) {
-  LineReader lines(path);
+  LineReader lines(path, "one phrase per line that must not occur in translations");
   for (std::string line; lines.next(line);) {
     const auto where = [&] { return fmt::format("{}, line {}", lines.name(), lines.lines()); };
     if (lines.invalid_lines() > 0) throw Error(where() + ": not UTF-8", "convert the file with iconv");

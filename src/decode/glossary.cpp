@@ -39,12 +39,12 @@ Phrase phrase_of(const Vocabulary& target, std::string_view text) {
 }
 
 Glossary::Glossary(const std::string& path, const Vocabulary& target) : target_(target) {
-  LineReader lines(path);
+  const std::string shape = "a term of the source, a tab and its translation";
+  LineReader lines(path, shape + " in each line");
   name_ = lines.name();
   Terms terms;
   for (std::string line; lines.next(line);) {
     const auto where = [&] { return fmt::format("{}, line {}", lines.name(), lines.lines()); };
-    const std::string shape = "a term of the source, a tab and its translation";
     if (lines.invalid_lines() > 0) throw Error(where() + ": not UTF-8", "convert the glossary with iconv");
     if (without_blanks(line).empty() && line.find('\t') == std::string::npos) continue;
     const size_t tab = line.find('\t');

@@ -20,6 +20,9 @@ struct NBestEntry {
   std::string rest;                      // " ||| -0.3": everything after the features
 };
 
+/// What LineReader should say of such a file.
+constexpr std::string_view list_of_entries = "translations as dragoman translate --n-best prints them";
+
 /// NBestEntry::word_scores of a translation's log-probabilities; lines of text have the same field.
 std::string word_scores_field(std::span<const float> log_probs);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <typeinfo>
+
 #include "base/error.h"
 #include "runlog/message_file.h"
 #include "train/destination.h"
@@ -10,17 +12,32 @@
 namespace dragoman {
 namespace {
 
+// Empty if all messages were written.
+std::string failure_of(MessageFile& messages) {
+  try {
+    messages.close();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 // The --log file also receives the error that ends a run.
 void logged_to(const std::string& path, const std::function<void()>& work) {
   if (path.empty()) return work();
   MessageFile messages(path);
   try {
     work();
-    messages.close();
+  } catch (const Error& error) {
+    messages.write(fmt::format("error: {}", error.what()));
+    const std::string failure = failure_of(messages);
+    if (failure.empty() || typeid(error) != typeid(Error)) throw;  // callers tell derived types apart
+    throw Error(fmt::format("{}\n  {}", error.what(), failure), error.hint());
   } catch (const std::exception& error) {
     messages.write(fmt::format("error: {}", error.what()));
     throw;
   }
+  messages.close();
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "engine/text_explainer.h"
 
+#include <algorithm>
 #include <array>
+#include <span>
 
 #include "backend/registry.h"
 #include "base/grouped.h"
@@ -21,6 +23,13 @@ LoadedModel load(const ExplainOptions& o, const Backend& cpu, Arena& arena) {
   file.load_weights(loaded.model->parameters());
   loaded.packed = loaded.model->parameters().pack();
   return loaded;
+}
+
+// Without special ids. A translation that reached its length limit has none at its end.
+int64_t count_pieces(const std::vector<int32_t>& ids, const SentenceFrame& frame) {
+  const size_t after = std::min(ids.size(), frame.after.size());
+  const bool ended = std::ranges::equal(std::span(ids).last(after), frame.after);
+  return int64_t(ids.size() - frame.before.size() - (ended ? after : 0));
 }
 
 }  // namespace
@@ -75,7 +84,7 @@ bool TextExplainer::read_translated(IdPair& pair) {
 
 // Just </s> for a line that is empty or too long to explain.
 std::vector<int32_t> TextExplainer::translation_of(const std::vector<int32_t>& ids) {
-  if (ids.empty() || int64_t(ids.size()) >= options_.max_length) return frames_.target.around({});
+  if (ids.empty() || int64_t(ids.size()) > options_.max_length) return frames_.target.around({});
   const SearchOptions search{.beam_size = options_.beam_size};
   const Hypothesis best =
       beam_search(cx_, *loaded_.model, search, TranslateOptions{}.tokens_in_flight(cx_.backend), {&ids, 1})[0][0];
@@ -83,8 +92,10 @@ std::vector<int32_t> TextExplainer::translation_of(const std::vector<int32_t>& i
 }
 
 Explanation TextExplainer::explanation_of(const IdPair& pair) const {
-  const bool source = pair.source.size() >= pair.target.size();  // whether the source is longer
-  const auto pieces = int64_t(source ? pair.source.size() : pair.target.size());
+  const int64_t of_source = count_pieces(pair.source, frames_.source),
+                of_target = count_pieces(pair.target, frames_.target);
+  const bool source = of_source >= of_target;  // whether the source is longer
+  const int64_t pieces = source ? of_source : of_target;
   if (pieces <= options_.max_length) return explainer_.explain(pair);
   Explanation left_out{.method = options_.method};
   left_out.missing = fmt::format("{} {} pieces, more than --max-length {}", grouped(pieces),

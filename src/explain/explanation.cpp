@@ -31,10 +31,14 @@ std::string names_of(const std::map<AttentionSite, int>& sites) {
 
 std::string numbers_of(int count) { return count == 1 ? "0" : fmt::format("0 to {}", count - 1); }
 
-void check_numbers(const AttentionChoice& choice, int layers, int heads) {
+// `sites`: those that are shown.
+void check_numbers(const AttentionChoice& choice, const std::map<AttentionSite, int>& sites, int heads) {
+  int layers = 0;
+  for (const auto& [site, count] : sites) layers = std::max(layers, count);
+  const std::string where = choice.sites.empty() ? "" : fmt::format(" of {} attention", names_of(sites));
   for (const int n : choice.layers)
-    require(-layers <= n && n < layers, "--layers {}: the model has {}, numbered {}; -1 is the last", n,
-            counted(layers, "layer"), numbers_of(layers));
+    require(-layers <= n && n < layers, "--layers {}: the model has {}{}, numbered {}; -1 is the last", n,
+            counted(layers, "layer"), where, numbers_of(layers));
   for (const int n : choice.heads)
     require(n < heads, "--heads {}: the model has {} per layer, numbered {}", n, counted(heads, "head"),
             numbers_of(heads));
@@ -44,12 +48,12 @@ void check_numbers(const AttentionChoice& choice, int layers, int heads) {
 void check(const AttentionChoice& choice, const std::vector<AttentionMap>& maps, ModelType model) {
   require(!maps.empty(), "explain: a model of type {} has no attention to show", name_of(model));
   const auto sites = layers_of(maps);
-  int layers = 0;
-  for (const auto& [site, count] : sites) layers = std::max(layers, count);
   for (const AttentionSite site : choice.sites)
     require(sites.contains(site), "--sites {}: a model of type {} has only {}", name_of(site), name_of(model),
             names_of(sites));
-  check_numbers(choice, layers, int(maps[0].heads.size()));
+  auto shown = sites;
+  std::erase_if(shown, [&](const auto& site) { return !among(choice.sites, site.first); });
+  check_numbers(choice, shown, int(maps[0].heads.size()));
   require(choice.method != AttentionMethod::gradient || model != ModelType::s2s,
           "--method gradient needs the gradient of all attention weights at once, but a model of type s2s computes "
           "them step by step; expected --method raw");

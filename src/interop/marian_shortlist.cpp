@@ -127,7 +127,7 @@ std::optional<float> probability_of(std::string_view word) {
 std::vector<Translation> read_table(const std::string& path, const Vocabulary& source, const Vocabulary& target) {
   std::vector<Translation> table;
   bool known = false;
-  LineReader lines(path);
+  LineReader lines(path, "'target source probability' in each line, or a file of dragoman align --shortlist or Marian");
   for (std::string line; lines.next(line);) {
     const auto fields = split_at_blanks(line, " \t");
     if (fields.empty()) continue;

@@ -62,6 +62,13 @@ bool is_written_to(const std::string& written, const std::string& other) {
 
 bool is_standard_output(const std::string& file) { return file == "/dev/stdout" || file == "/dev/stderr"; }
 
+// How a message names a file that has two names.
+std::string common_name(const std::string& one, const std::string& other) {
+  if (one == "-" && other == "-") return "the file that is stdin and stdout";
+  const bool is_pattern = one.find('{') != std::string::npos;
+  return one == "-" || (is_pattern && other != "-") ? other : one;
+}
+
 void refuse_two_uses(const NamedFiles& one, const NamedFiles& other) {
   for (const std::string& from : one.files)
     for (const std::string& file : other.files) {
@@ -83,7 +90,7 @@ void refuse_overwriting(const CommandFiles& files) {
         for (const std::string& from : read)
           if (is_written_to(opened(to, "/dev/stdout"), opened(from, "/dev/stdin")))
             throw Error(fmt::format("{} and {} are both {}: its content would be lost", written.what, what,
-                                    to == "-" || to.find('{') != std::string::npos ? from : to),
+                                    common_name(to, from)),
                         "write to another file");
     for (size_t before = 0; before < w; ++before) refuse_two_uses(files.written[before], written);
   }

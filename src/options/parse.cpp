@@ -146,7 +146,13 @@ void take_foreign_values(Assignments& assignments, Findings& findings) {
 Assignments with_configs(const Strings& paths, const std::vector<Option>& options, const Assignments& line,
                          Findings& findings) {
   Assignments all;
-  for (const std::string& path : paths) findings.attempt([&] { read_config(path, options, all, findings); });
+  for (const std::string& path : paths)
+    findings.attempt([&] {
+      if (path == "-")  // its reader would leave no text to the command, and no options to other ranks
+        throw Error("--config - is stdin, expected the name of a file",
+                    "write the options to a file, or give them on the command line");
+      read_config(path, options, all, findings);
+    });
   for (const auto& [name, assignment] : line) all[name] = assignment;
   return all;
 }

@@ -30,7 +30,7 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
 /// added to the values of ours.
 void take_foreign_values(Assignments& assignments, Findings& findings);
 
-/// The assignments of the files in order, overridden by those of the command line.
+/// The assignments of the files in order, overridden by those of the command line. "-" is a problem, not stdin.
 Assignments with_configs(const Strings& paths, const std::vector<Option>& options, const Assignments& line,
                          Findings& findings);
 

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <type_traits>
 
 #include "base/error.h"
 #include "base/words.h"
@@ -10,12 +11,27 @@
 namespace dragoman {
 namespace {
 
+// Error for a number that is not written as expected: 16.0, 1e2 or +16 in place of 16.
+template <class T>
+void refuse_form(const std::string& word, Bounds bounds) {
+  const char *begin = word.data() + word.starts_with('+'), *end = word.data() + word.size();
+  double number = 0;
+  const auto [rest, error] = std::from_chars(begin, end, number);
+  if (error != std::errc{} || rest != end || !std::isfinite(number)) return;
+  if (std::is_unsigned_v<T> && number < 0) return;
+  if (std::is_integral_v<T> && number != std::floor(number)) return;
+  require(bounds.contain(number), "{} is out of range, expected {}", word, to_text(bounds));
+  fail("'{}' is not in the expected form, {}", word,
+       std::is_integral_v<T> ? fmt::format("{:.0f}", number + 0.0) : std::string(begin, end));
+}
+
 template <class T>
 void read_number(T& value, const std::string& word, Bounds bounds, std::string_view kind) {
   const char* end = word.data() + word.size();
   T number{};
   const auto [rest, error] = std::from_chars(word.data(), end, number);
   require(error != std::errc::result_out_of_range, "{} is out of range, expected {}", word, to_text(bounds));
+  if (error != std::errc{} || rest != end) refuse_form<T>(word, bounds);
   require(error == std::errc{} && rest == end && std::isfinite(double(number)), "'{}' is not {}", word, kind);
   require(bounds.contain(double(number)), "{} is out of range, expected {}", word, to_text(bounds));
   value = number;

@@ -53,7 +53,7 @@ class CurveReader {
 
 RunCurves read_curves(const std::string& path) {
   CurveReader reader(path);
-  LineReader lines(path);
+  LineReader lines(path, "the lines of dragoman train --log-json");
   int64_t broken = 0;
   for (std::string line; lines.next(line);) {
     try {

@@ -5,7 +5,8 @@
 
 namespace dragoman {
 
-NBestReader::NBestReader(const std::array<std::string, 2>& paths) : source_(paths[0]), list_(paths[1]) {}
+NBestReader::NBestReader(const std::array<std::string, 2>& paths)
+    : source_(paths[0]), list_(paths[1], list_of_entries) {}
 
 NBestReader::Window NBestReader::next(int64_t max_pairs) {
   Window window;

@@ -58,6 +58,7 @@ constexpr const char* interfaces = R"json({
     "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object", "required": ["text", "translation"], "properties": {
       "text": {"$ref": "#/components/schemas/Texts"}, "translation": {"$ref": "#/components/schemas/Texts"}, "source": {"type": "string"}, "target": {"type": "string"}, "api_key": {"type": "string"}}}}}},
     "responses": {"200": {"description": "{scores: [{log_prob, token_log_probs}]}"}, "default": {"$ref": "#/components/responses/Error"}}}},
+  "/v1/models": {"get": {"summary": "Languages of each model, and whether it gives alignments", "responses": {"200": {"description": "{models: [{source, target, alignment}]}"}}}},
   "/v1/reload": {"post": {"summary": "Reload models and keys", "responses": {"200": {"description": "Done"}, "default": {"$ref": "#/components/responses/Error"}}}},
   "/metrics": {"get": {"summary": "Figures for Prometheus", "responses": {"200": {"description": "Text format 0.0.4", "content": {"text/plain": {}}}}}}
 }

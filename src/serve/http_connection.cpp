@@ -17,12 +17,11 @@ using Code = boost::system::error_code;
 constexpr auto probe_interval = std::chrono::seconds(1);
 constexpr double draining_seconds_at_stop = 2;
 
-std::string head_of(const HttpRequest& request, int status, std::string_view type, const Headers& headers,
-                    bool keep_alive, std::string_view date) {
+std::string head_of(const HttpRequest& request, int status, std::string_view type, bool keep_alive,
+                    std::string_view date) {
   std::string head = fmt::format("HTTP/1.{} {} {}\r\nDate: {}\r\nConnection: {}\r\n", request.http_1_0 ? 0 : 1, status,
                                  reason_of(status), date, keep_alive ? "keep-alive" : "close");
   if (!type.empty()) head += fmt::format("Content-Type: {}\r\n", type);
-  for (const auto& [name, value] : headers) head += fmt::format("{}: {}\r\n", name, value);
   return head;
 }
 
@@ -105,7 +104,11 @@ class HttpConnection::Answer : public Exchange {
  private:
   std::string head(int status, std::string_view type, const Headers& headers) {
     connection_->keep_alive_ &= !connection_->all_.stopping;
-    return head_of(request_, status, type, headers, connection_->keep_alive_, connection_->all_.date());
+    Connections& all = connection_->all_;
+    std::string head = head_of(request_, status, type, connection_->keep_alive_, all.date());
+    for (const auto& some : {std::cref(headers), std::cref(all.headers)})
+      for (const auto& [name, value] : some.get()) head += fmt::format("{}: {}\r\n", name, value);
+    return head;
   }
 
   void send_chunk(std::string_view text) {

@@ -20,6 +20,7 @@ class HttpConnection;
 /// What all connections of a server share. One thread uses it.
 struct Connections {
   HttpLimits limits;
+  Headers headers;  // of every answer
   std::function<void(std::shared_ptr<Exchange>)> handler;
   std::function<void(int status, const std::string& peer)> refused;  // may be null
   bool stopping = false;

@@ -37,6 +37,14 @@ bool is_ignored(int signal) {
   return action.sa_handler == SIG_IGN;
 }
 
+const char* hint_after(Code error) {
+  if (error == asio::error::address_in_use) return "another --port may be free; 0 lets the system choose one";
+  if (error == boost::system::errc::address_not_available)
+    return "--host must be an address of this machine: 127.0.0.1 is this machine alone, 0.0.0.0 all its addresses";
+  if (error == asio::error::access_denied) return "ports below 1024 need privileges; a higher --port needs none";
+  return "another --host or --port may be possible";
+}
+
 }  // namespace
 
 struct HttpServer::State {
@@ -68,8 +76,7 @@ void HttpServer::State::listen(const std::string& host, int port) {
   if (!error) acceptor.bind(end, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error)
-    throw Error(fmt::format("cannot listen on {}, port {}: {}", host, port, error.message()),
-                "another --port may be free; 0 lets the system choose one");
+    throw Error(fmt::format("cannot listen on {}, port {}: {}", host, port, error.message()), hint_after(error));
 }
 
 void HttpServer::State::accept() {
@@ -152,6 +159,8 @@ void HttpServer::stop() {
 void HttpServer::on_refused(std::function<void(int, const std::string&)> refused) {
   state_->connections.refused = std::move(refused);
 }
+
+void HttpServer::add_headers(Headers headers) { state_->connections.headers = std::move(headers); }
 
 void HttpServer::post(std::function<void()> f) { asio::post(state_->io, std::move(f)); }
 

@@ -29,6 +29,8 @@ class HttpServer {
   void run(Handler handler);
   /// Calls `refused` for input that never becomes a request: not HTTP, too large or too slow.
   void on_refused(std::function<void(int status, const std::string& peer)> refused);
+  /// Further headers of every answer, the server's own errors included. To be called before run().
+  void add_headers(Headers headers);
   void stop();  // from any thread
 
   /// Calls f on the server's thread, soon. From any thread.

@@ -132,7 +132,7 @@ void detect(Service& service, const std::shared_ptr<Exchange>& exchange) {
   const json fields = fields_of(exchange->request());
   service.require_key(exchange->request(), key_in(fields));
   const auto texts = texts_in(fields);
-  service.take_characters(texts);
+  service.take_characters(characters_of(texts));
   ordered_json languages = ordered_json::array();
   for (const DetectedLanguage& found : service.detect(texts))
     if (languages.empty() || std::lround(100 * found.confidence) > 0) languages.push_back(detected(found));

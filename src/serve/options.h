@@ -16,7 +16,7 @@ struct ServeOptions : EnsembleOptions, SearchOptions {
   std::string detect_model;  // file of `dragoman detect`, for texts whose language is not given; empty: none
   std::string allow_origin;  // of web pages elsewhere that may call the server; "*": all; empty: none
   int64_t max_characters = 100'000;   // of the texts of a request, its prefix, glossary and phrases to avoid
-  MemorySize max_body{2 << 20};       // of a request
+  MemorySize max_body{2 << 20};       // of a request; 0: no limit
   int max_requests = 1000;            // being answered at once
   int max_requests_per_client = 100;  // being answered at once for one address
   int max_alternatives = 10;          // translations of a text

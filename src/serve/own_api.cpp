@@ -102,6 +102,19 @@ void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
   });
 }
 
+// Languages as in /languages.
+void list_models(Service& service, const std::shared_ptr<Exchange>& exchange) {
+  const ServedModels& models = service.models();
+  ordered_json all = ordered_json::array();
+  for (size_t i = 0; i < models.size(); ++i) {
+    const auto& [source, target, file] = models[i];
+    all.push_back({{"source", source.empty() ? "und" : source},
+                   {"target", target.empty() ? "und" : target},
+                   {"alignment", models.aligns(i)}});
+  }
+  respond(*exchange, {{"models", all}});
+}
+
 ordered_json scores_of(const std::vector<std::vector<float>>& log_probs) {
   ordered_json scores = ordered_json::array();
   for (const auto& tokens : log_probs)
@@ -113,8 +126,7 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
   ScoreRequest request = read_score_request(fields_of(exchange->request()));
   service.require_key(exchange->request(), request.api_key);
   ScoringJob job{.sources = std::move(request.sources), .targets = std::move(request.targets)};
-  service.take_characters(job.sources);
-  service.take_characters(job.targets);
+  service.take_characters(characters_of(job.sources) + characters_of(job.targets));
   const size_t model = model_of(service, job.sources, request.source, request.target);
   job.done = [&service, exchange](const std::vector<std::vector<float>>& log_probs) {
     if (!log_probs.empty()) service.note_device("");  // it was used
@@ -159,6 +171,7 @@ void page_script(Service&, const std::shared_ptr<Exchange>& exchange) {
 std::span<const Route> own_routes() {
   static const Route routes[] = {{"POST", "/v1/translate", translate, true},
                                  {"POST", "/v1/score", score, true},
+                                 {"GET", "/v1/models", list_models},
                                  {"POST", "/v1/reload", reload},
                                  {"GET", "/metrics", metrics},
                                  {"GET", "/", page},

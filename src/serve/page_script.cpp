@@ -6,6 +6,7 @@ const char* const page_js = R"js('use strict';
 const $ = id => document.getElementById(id);
 let running = null;  // the request in flight; typing abandons it
 let waiting = 0;     // until the typist pauses
+let models = [];     // their languages, and which of them can tell what words attend to
 
 function say(text, wrong = false) {
   $('state').textContent = text;
@@ -53,7 +54,7 @@ function showWords(source, {text, sentences}) {
   const parts = [];
   let done = 0, from = 0;
   for (const sentence of sentences) {
-    const {text: translated, words} = sentence.hypotheses[0];
+    const {text: translated, words = []} = sentence.hypotheses[0];
     const at = text.indexOf(translated, done), begin = source.indexOf(sentence.source, from);
     if (at < 0 || begin < 0) return show(text, false);
     const inSource = starts(sentence.source), inTarget = starts(translated);
@@ -99,8 +100,10 @@ async function readEvents(response, on) {
 }
 
 function request(text) {
-  const body = {text, stream: true, n_best: 3, alignment: true};
-  if ($('target').value !== 'und') Object.assign(body, {source: $('source').value, target: $('target').value});
+  const [source, target] = [$('source').value, $('target').value];
+  const body = {text, stream: true, n_best: 3};
+  if (models.find(m => m.source === source && m.target === target)?.alignment) body.alignment = true;
+  if (target !== 'und') Object.assign(body, {source, target});
   if ($('key').value) body.api_key = $('key').value;
   return {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
 }
@@ -143,6 +146,7 @@ function options(select, codes, names, chosen) {
 async function start() {
   const languages = await (await fetch('languages')).json();
   const settings = await (await fetch('frontend/settings')).json();
+  ({models} = await (await fetch('v1/models')).json());
   const names = Object.fromEntries(languages.map(l => [l.code, l.code === 'und' ? 'any language' : l.name]));
   const targets = Object.fromEntries(languages.map(l => [l.code, l.targets]));
   const sources = languages.map(l => l.code).filter(code => targets[code].length > 0);

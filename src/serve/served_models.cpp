@@ -85,6 +85,11 @@ std::shared_ptr<TranslationWorker> ServedModels::load(const ModelSpec& spec) con
       metrics_, post_);
 }
 
+bool ServedModels::aligns(size_t model) const {
+  const std::lock_guard lock(mutex_);
+  return workers_[model]->aligns();
+}
+
 void ServedModels::Submitted::cancel() const {
   if (const auto living = worker.lock()) living->cancel(ticket);
 }

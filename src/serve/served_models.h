@@ -35,6 +35,7 @@ class ServedModels {
 
   size_t size() const { return specs_.size(); }
   const ModelSpec& operator[](size_t model) const { return specs_[model]; }
+  bool aligns(size_t model) const;  // whether it can give alignments; a reload may change it
 
   /// A job that can be cancelled.
   struct Submitted {
@@ -62,7 +63,7 @@ class ServedModels {
   Metrics& metrics_;
   const Post post_;
   const std::vector<ModelSpec> specs_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::shared_ptr<TranslationWorker>> workers_;
   std::vector<Done> waiting_;  // reloads that have not begun
   bool reloading_ = false;     // the thread will look at waiting_

@@ -48,6 +48,12 @@ std::string joined(std::span<const std::string> texts) {
 
 }  // namespace
 
+int64_t characters_of(std::span<const std::string> texts) {
+  int64_t characters = 0;
+  for (const std::string& text : texts) characters += std::max<int64_t>(1, count_characters(text));
+  return characters;
+}
+
 /// Counts and logs the request when it has ended, in whatever way.
 class Service::Recorded : public Exchange {
  public:
@@ -75,14 +81,12 @@ class Service::Recorded : public Exchange {
 
   void respond(HttpResponse response) override {
     if (ended_) return;
-    allow_origin(response.headers);
     const int status = response.status;
     inner_->respond(std::move(response));
     end(status);
   }
   void begin_events(Headers headers) override {
     if (ended_) return;
-    allow_origin(headers);
     inner_->begin_events(std::move(headers));
   }
   void send_event(std::string_view name, std::string_view data) override { inner_->send_event(name, data); }
@@ -94,14 +98,6 @@ class Service::Recorded : public Exchange {
   void when_abandoned(std::function<void(int)> abandoned) override { abandoned_ = std::move(abandoned); }
 
  private:
-  void allow_origin(Headers& headers) const {
-    const std::string& origin = service_.options_.allow_origin;
-    if (origin.empty()) return;
-    headers.emplace_back("Access-Control-Allow-Origin", origin);
-    headers.emplace_back("Access-Control-Allow-Headers", "Authorization, Content-Type");
-    headers.emplace_back("Access-Control-Allow-Methods", "GET, POST");
-  }
-
   void end(int status) {
     if (std::exchange(ended_, true)) return;
     abandoned_ = {};
@@ -254,10 +250,7 @@ void Service::require_key(const HttpRequest& request, std::string_view key) cons
   if (!keys_->contain(key)) refuse(403, "Invalid API key");
 }
 
-void Service::take_characters(std::span<const std::string> texts, std::string_view further) {
-  int64_t characters = count_characters(further);
-  for (const std::string& text : texts)
-    characters += std::max<int64_t>(1, count_characters(text));  // each text costs time
+void Service::take_characters(int64_t characters) {
   if (characters > options_.max_characters)
     refuse(400, "Invalid request: request ({}) exceeds text limit ({})", characters, options_.max_characters);
   metrics_.count_characters(characters);

@@ -29,6 +29,9 @@ template <class... A>
   throw Refusal{error_response(status, fmt::format(format, std::forward<A>(args)...))};
 }
 
+/// The characters of texts as the limit counts them: at least one for each text, as each costs time.
+int64_t characters_of(std::span<const std::string> texts);
+
 class Service;
 
 /// What answers requests of a method for a path. `counted`: it computes, so the number that runs at once is limited.
@@ -72,9 +75,8 @@ class Service {
   size_t model_for(const std::string& source, const std::string& target) const;
   /// Refusal unless the key (of the parameters, or a bearer token) is one of those that may translate.
   void require_key(const HttpRequest& request, std::string_view key) const;
-  /// Counts the characters of a request, at least one for each text, and those of its `further` parameters. Refusal if
-  /// they are too many.
-  void take_characters(std::span<const std::string> texts, std::string_view further = "");
+  /// Counts the characters of all that a request has computed. Refusal if they are too many.
+  void take_characters(int64_t characters);
   /// How the GPU failed in the last job that used it; empty: it worked. The first failure is logged.
   void note_device(const std::string& failure);
   const std::string& device_failure() const { return device_failure_; }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/new_thread.h"
+#include "base/utf8.h"
 #include "model/model.h"
 #include "tensor/arena.h"
 #include "text/characters.h"
@@ -148,7 +149,7 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
   std::string further = job.prefix;
   for (const auto& [term, translation] : job.glossary) further += term + translation;
   for (const std::string& phrase : job.avoid) further += phrase;
-  service.take_characters(job.texts, further);
+  service.take_characters(characters_of(job.texts) + count_characters(further));
   const auto texts = std::make_shared<Texts>(std::move(job.texts), job.format, service.models()[job.model].source);
   TranslationJob translation{std::move(static_cast<RequestOptions&>(job))};
   translation.sentences = texts->sentences();

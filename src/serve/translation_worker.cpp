@@ -6,6 +6,7 @@
 
 #include "backend/backend.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/memory_size.h"
@@ -76,6 +77,7 @@ void TranslationWorker::send(std::function<void()> message) {
 
 TranslationWorker::Ticket TranslationWorker::submit(TranslationJob job) {
   validate(job.search);
+  require(!job.alignment || aligns_, "alignment: the model has no cross-attention to take the alignment from");
   return send_job(std::move(job));
 }
 

@@ -33,7 +33,10 @@ class TranslationWorker {
   ~TranslationWorker();
   TranslationWorker(const TranslationWorker&) = delete;
 
-  Ticket submit(TranslationJob job);
+  /// Whether the model can give alignments.
+  bool aligns() const { return aligns_; }
+
+  Ticket submit(TranslationJob job);  // an Error if it wants an alignment that the model cannot give
   Ticket submit(ScoringJob job);
   void cancel(Ticket ticket);
   /// Returns when all jobs are answered. No more jobs may be submitted.

@@ -12,6 +12,7 @@ TEST(MemorySize, HasAUnit) {
   EXPECT_EQ(parse_memory_size("512M").bytes, 536870912);
   EXPECT_EQ(parse_memory_size("4G").bytes, 4294967296);
   EXPECT_EQ(parse_memory_size("1.5G").bytes, 1610612736);
+  EXPECT_EQ(parse_memory_size("0.0001K").bytes, 1) << "0 is no limit";
 }
 
 TEST(MemorySize, IsShownAsItIsRead) {

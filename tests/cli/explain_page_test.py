@@ -70,7 +70,7 @@ class Page(CommandCase):
             cells: count('td.cell'), heads: texts('.head'), canvases: count('canvas') };""")
         pair = self.json[0]
         self.assertEqual(found["lines"][0], "1: a b c")
-        self.assertIn("61 source pieces, more than --max-length 50", found["lines"][2])
+        self.assertIn("60 source pieces, more than --max-length 50", found["lines"][2])
         self.assertEqual(found["sites"], ["encoder self", "decoder self", "cross"])
         self.assertEqual(found["title"], "cross, layer 1, mean")
         self.assertEqual((found["queries"], found["keys"]), (pair["predicted"], pair["source"]))

@@ -190,6 +190,18 @@ class Explaining(CommandCase):
         done = self.call("explain -m m --format json --max-lines 1", text="ab\nab\n")
         self.assertIn("Only the first line is explained", done.stderr)
 
+    def test_max_length_counts_the_pieces_of_a_line_without_its_end_as_in_score(self):
+        pieces = self.pieces(["abgd"])[0] - 1
+        (self.folder / "long").write_text("abgd\n", encoding="utf-8")
+        (self.folder / "short").write_text("a\n", encoding="utf-8")
+        for command, text in (("explain -m m --format json", "abgd\n"), ("explain -m m --format json -t long short", ""),
+                              ("explain -m m --format json -t short long", ""), ("score -m m -t long short", ""),
+                              ("score -m m -t short long", "")):
+            done = self.call(f"{command} --max-length {pieces}", text=text)
+            self.assertEqual((done.returncode, done.stderr.count("--max-length")), (0, 0), done.stderr)
+            done = self.call(f"{command} --max-length {pieces - 1}", text=text)
+            self.assertRegex(done.stderr, f"{pieces} (source |target |)pieces, more than --max-length {pieces - 1}", command)
+
     def test_the_last_line_that_is_explained_waits_for_no_other(self):
         with subprocess.Popen([self.BINARY, *"explain -m m --format json --max-lines 1".split()], cwd=self.folder, text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as explainer:

@@ -219,6 +219,19 @@ TEST(CommandLine, NamesTheOptionTheWordAndWhatIsExpected) {
   EXPECT_EQ(refusal_of({"--colour", "gren"}), "--colour: 'gren' is not one of red, green | did you mean green?");
 }
 
+// Words that are numbers, of which another spelling is expected.
+TEST(CommandLine, ShowsHowANumberIsWritten) {
+  for (const auto& [written, expected] : {std::pair("16.0", "16"), {"+16", "16"}, {"1e1", "10"}, {"+1.6e1", "16"}})
+    EXPECT_EQ(refusal_of({"-d", written}),
+              fmt::format("--depth: '{}' is not in the expected form, {} | ", written, expected));
+  EXPECT_THAT(refusal_of({"--rate", "+0.5"}), HasSubstr("--rate: '+0.5' is not in the expected form, 0.5"));
+  EXPECT_THAT(refusal_of({"--seed", "2e0"}), HasSubstr("--seed: '2e0' is not in the expected form, 2"));
+  EXPECT_THAT(refusal_of({"-d", "1e2"}), HasSubstr("--depth: 1e2 is out of range, expected from 1 to 64"));
+  for (const char* word : {"+2.5", "1e-1", "+", "1e", "+x", "0x10"})
+    EXPECT_THAT(refusal_of({"-d", word}), HasSubstr(fmt::format("--depth: '{}' is not a whole number", word)));
+  EXPECT_THAT(refusal_of({"--rate", "+inf"}), HasSubstr("--rate: '+inf' is not a number"));
+}
+
 TEST(CommandLine, NamesTheOptionWhoseValueIsMissing) {
   EXPECT_THAT(refusal_of({"--depth"}), HasSubstr("--depth needs a value"));
   EXPECT_THAT(refusal_of({"--pair", "-d", "3"}), HasSubstr("--pair needs a value"));

@@ -32,6 +32,7 @@ PROVOKED = {
     "no option of dragoman … mentions '…'": "train --help elephant",
     "--… needs a value": "translate -m m --beam-size",
     "--…: '…' is not a whole number": "translate -m m --beam-size x",
+    "--…: '…' is not in the expected form, …": "translate -m m --beam-size 6.0",
     "--…: … is out of range, expected from … to …": "translate -m m --beam-size 0",
     "--…: '…' is not one of …": "evaluate -r t -i t --tokenize words",
     "--… is missing: …": "translate",
@@ -291,6 +292,8 @@ PROVOKED = {
     "cannot listen on …, port …: …": "serve -m m --port 0 --host 192.0.2.1",
     "--host is empty, expected an address": "serve -m m --port 0 --host=",
     "--host …: …": "serve -m m --port 0 --host nowhere.invalid",
+    "--allow-origin '…' is not an origin, expected * or scheme://host[:port]":
+        "serve -m m --port 0 --allow-origin https://a.example/",
     "--model names two models from … to …": "serve -m en-de=m en-de=m --port 0",
     "--model names several models, but not all with a language pair": "serve -m en-de=m m --port 0",
     "--… is for one model, --model names …": "serve -m en-de=m en-fr=m --port 0 --target-lang fr",

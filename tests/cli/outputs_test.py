@@ -103,6 +103,15 @@ class Outputs(unittest.TestCase):
         self.assertIn("error: --output and --logs are both s: its content would be lost", error)
         self.assertEqual(self.files(), before)
 
+    def test_that_the_shell_also_gives_as_stdin_are_named_so(self):
+        before = self.files()
+        for command, options in (("score -m m -t t -", "--output and --train-sets"), ("translate -m m", "--output and --input"),
+                                 ("evaluate -r t", "stdout and --hypotheses")):
+            code, error = self.call(command, "< s >> s")
+            self.assertEqual((code, error.splitlines()[0]),
+                             (2, f"error: {options} are both the file that is stdin and stdout: its content would be lost"))
+        self.assertEqual(self.files(), before)
+
     def test_of_one_run_are_different_files(self):
         before = self.files()
         valid = "--valid-sets s t --valid-metrics bleu --keep-best"

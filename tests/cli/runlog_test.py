@@ -182,6 +182,19 @@ class Messages(InFolder):
                 self.assertIn("(update 20)", done.stderr)
                 self.assertTrue((self.folder / model).exists())
 
+    def test_that_cannot_be_written_are_all_named_in_the_error(self):
+        done = self.call(*RUN, *"-m none.safetensors --log /dev/full --log-json /dev/full --after 1u".split(), *SMALL)
+        self.assertEqual(done.returncode, 2)
+        full = "/dev/full: writing failed: No space left on device"
+        self.assertIn(f"error: not all output of the run was written: --log-json: {full}\n"
+                      f"  not all messages were written: --log: {full}\n", done.stderr)
+        self.assertIn("free some space", done.stderr)
+
+    def test_that_cannot_be_written_leave_another_error_as_it_is_told(self):
+        done = self.call(*RUN, *"-m lost.safetensors --after 1u --log /dev/full -t s short".split(), *SMALL)
+        self.assertRegex(done.stderr, "(?m)^error: s has .* lines, short has .*\n  Line i .*\n"
+                                      "  not all messages were written: --log: /dev/full: .*\n  hint: compare the files")
+
 
 class Reports(Logged):
     """Made of text and logs."""

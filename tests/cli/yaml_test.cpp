@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/translate_options.h"
 #include "options/train_table.h"
+#include "tests/error_of.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -155,6 +156,14 @@ TEST_F(Yaml, TakesNothingAfterTheEndOfTheDocument) {
 TEST_F(Yaml, NamesAFileThatIsNotThere) {
   TranslateCommandOptions options;
   EXPECT_THROW(parse(translate_table(), {"-m", "x", "-c", folder / "none.yml"}, options), Error);
+}
+
+TEST_F(Yaml, IsNotReadFromStdin) {
+  for (const Strings& words : {Strings{"-m", "x", "-c", "-"}, Strings{"-m", "x", "-c", file("a.yml", ""), "-"}}) {
+    TranslateCommandOptions options;
+    EXPECT_STREQ(thrown_by([&] { parse(translate_table(), words, options); }).what(),
+                 "--config - is stdin, expected the name of a file");
+  }
 }
 
 TEST_F(Yaml, TheDumpedFileGivesTheSameOptionsAgain) {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "tests/decode/phrases_in_text.h"
 #include "tests/decode/tiny_translator.h"
+#include "tests/error_of.h"
 #include "tests/temporary_folder.h"
 #include "text/characters.h"
 
@@ -174,6 +175,8 @@ TEST(ForbiddenPhrases, MayBeInAFile) {
   EXPECT_FALSE(file("a\na\n").empty());
   EXPECT_THAT([&] { file("a\nb\tc\n"); }, ThrowsMessage<Error>(HasSubstr("phrases, line 2: has a tab")));
   EXPECT_THAT([&] { file("a\n\xff\n"); }, ThrowsMessage<Error>(HasSubstr("phrases, line 2: not UTF-8")));
+  EXPECT_EQ(thrown_by([&] { file(tiny_vocabulary().bytes()); }).hint(),
+            "give a text file with one phrase per line that must not occur in translations");
   EXPECT_THAT([&] { ForbiddenPhrases(Words{"a", " "}, pieces); }, ThrowsMessage<Error>("avoid: a phrase is empty"));
   EXPECT_THAT(
       [&] {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "decode/translator.h"
 #include "tests/decode/tiny_translator.h"
+#include "tests/error_of.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -87,6 +88,11 @@ TEST_F(Glossaries, SayWhichLineIsNoTerm) {
   EXPECT_THAT(complaint("a\t \n"), HasSubstr("terms, line 1: has no translation after the tab"));
   EXPECT_THAT(complaint("a\tb\n\nc\t\xff\n"), HasSubstr("terms, line 3: not UTF-8"));
   EXPECT_THAT(complaint("a\tb\nc\td\na\tc\n"), HasSubstr("terms, line 3: 'a' has another translation in line 1"));
+}
+
+TEST_F(Glossaries, SayWhatTheirFileHolds) {
+  EXPECT_EQ(thrown_by([&] { of(tiny_vocabulary().bytes()); }).hint(),
+            "give a text file with a term of the source, a tab and its translation in each line");
 }
 
 TEST_F(Glossaries, NameTranslationsThatTheVocabularyCannotSpell) {

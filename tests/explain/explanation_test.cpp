@@ -100,6 +100,21 @@ TEST_F(Explaining, RefusesWhatTheModelDoesNotHave) {
   expect_refused({.heads = {2}}, "--heads 2: the model has 2 heads per layer, numbered 0 to 1");
 }
 
+TEST_F(Explaining, RefusesLayersThatOnlyOtherSitesHave) {
+  ModelConfig config = toy_config();
+  config.encoder_layers = 3, config.decoder_layers = 2;
+  use(config);
+  const auto cross = AttentionSite::cross, encoder = AttentionSite::encoder_self, decoder = AttentionSite::decoder_self;
+  for (const int layer : {2, -3})
+    expect_refused({.sites = {cross}, .layers = {layer}},
+                   fmt::format("--layers {}: the model has 2 layers of cross attention, numbered 0 to 1", layer));
+  expect_refused({.sites = {decoder, cross}, .layers = {0, 2}},
+                 "--layers 2: the model has 2 layers of decoder-self, cross attention, numbered 0 to 1");
+  expect_refused({.sites = {encoder}, .layers = {3}}, "--layers 3: the model has 3 layers of encoder-self attention");
+  EXPECT_EQ(explain({.sites = {encoder, cross}, .layers = {2}}).maps.size(), 1u);
+  EXPECT_EQ(explain({.layers = {2}}).maps.size(), 1u);
+}
+
 TEST_F(Explaining, RefusesToFollowWhatIsNotAttention) {
   ModelConfig config = toy_config();
   config.autoregression = Autoregression::rnn;

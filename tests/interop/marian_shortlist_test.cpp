@@ -8,6 +8,7 @@
 #include "interop/open_shortlist.h"
 #include "io/safetensors.h"
 #include "tests/bytes_of.h"
+#include "tests/error_of.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
@@ -169,6 +170,13 @@ TEST_F(MarianShortlist, OfATableIsRefusedWhenItIsNone) {
     expect_error(good + bad, "line 2 is not 'target source probability'");
   for (const char* foreign : {"", "nopiece nopiece 0.5\n", "NULL NULL 1\n"})
     expect_error(foreign, "no line has pieces of both");
+}
+
+TEST_F(MarianShortlist, IsNoOtherBinaryFile) {
+  EXPECT_EQ(
+      thrown_by([&] { open(bpe.bytes()); }).hint(),
+      "give a text file with 'target source probability' in each line, or a file of dragoman align --shortlist or "
+      "Marian");
 }
 
 TEST_F(MarianShortlist, OfDragomanIsOpenedToo) {

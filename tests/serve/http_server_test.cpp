@@ -4,15 +4,18 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
+#include <fstream>
 #include <future>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "tests/error_of.h"
 #include "tests/failing_memory.h"
 
 namespace dragoman {
@@ -55,8 +58,12 @@ class Client {
 /// A server in a thread of its own, with limits that a test need not wait for.
 class Running {
  public:
-  explicit Running(HttpServer::Handler handler, HttpLimits limits = brief())
-      : server("127.0.0.1", 0, limits), thread_([this, handler = std::move(handler)] { server.run(handler); }) {}
+  explicit Running(HttpServer::Handler handler, HttpLimits limits = brief(), Headers headers = {})
+      : server("127.0.0.1", 0, limits),
+        thread_([this, handler = std::move(handler), headers = std::move(headers)]() mutable {
+          server.add_headers(std::move(headers));
+          server.run(handler);
+        }) {}
   ~Running() {
     server.stop();
     thread_.join();
@@ -242,6 +249,40 @@ TEST(HttpServer, AnswersWithAnErrorWhatAHandlerThrows) {
   EXPECT_THAT(answer("/bug"), testing::AllOf(StartsWith("HTTP/1.1 500 "), testing::Not(HasSubstr("secret"))));
 }
 
+// A browser hides an answer without them from the page that asked.
+TEST(HttpServer, GivesItsHeadersToEveryAnswer) {
+  HttpLimits limits = Running::brief();
+  limits.body = 10;
+  std::vector<std::shared_ptr<Exchange>> never_answered;
+  const Running running(
+      [&](const std::shared_ptr<Exchange>& exchange) {
+        if (exchange->request().path == "/late") return never_answered.push_back(exchange);
+        if (exchange->request().path == "/error") throw Error("what is wrong");
+        if (exchange->request().path == "/stream") {
+          exchange->begin_events({});
+          return exchange->end_events(200);
+        }
+        say_path(exchange);
+      },
+      limits, {{"X-Of-All", "1"}});
+  const std::string host = " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n", end = "\r\n";
+  for (const auto& [status, request] : {std::pair<std::string, std::string>{"200", "GET /a" + host + end},
+                                        {"200", "GET /stream" + host + end},
+                                        {"400", "GET /error" + host + end},
+                                        {"400", "hello\r\n\r\n"},
+                                        {"408", "POST /a" + host + "Content-Length: 5\r\n\r\na"},
+                                        {"408", "GET /a"},
+                                        {"413", "POST /a" + host + "Content-Length: 11\r\n\r\n"},
+                                        {"431", "GET /a" + host + "A: " + std::string(20'000, 'a') + end + end},
+                                        {"503", "GET /late" + host + end}}) {
+    const Client client(running.server.port());
+    client.send(request);
+    const std::string answer = client.rest();
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 " + status));
+    EXPECT_THAT(answer, HasSubstr("\r\nX-Of-All: 1\r\n")) << request.substr(0, 50);
+  }
+}
+
 // An answer is whole, or another one takes its place, or the connection ends.
 TEST(HttpServer, AnswersOnceWhereverMemoryEnds) {
   constexpr size_t bytes = 1 << 20;
@@ -299,9 +340,29 @@ TEST(HttpServer, AnswersHeadWithoutABody) {
   EXPECT_THAT(client.rest(), testing::AllOf(HasSubstr("Content-Length: 4\r\n"), testing::EndsWith("\r\n\r\n")));
 }
 
+std::string hint_of(const std::string& host, int port) {
+  return thrown_by([&] { const HttpServer server(host, port, {}); }).hint();
+}
+
 TEST(HttpServer, ListensOnAPortOnce) {
   const HttpServer first("127.0.0.1", 0, {});
-  EXPECT_THROW(HttpServer("127.0.0.1", first.port(), {}), Error);
+  EXPECT_THAT(hint_of("127.0.0.1", first.port()), HasSubstr("another --port may be free"));
+}
+
+TEST(HttpServer, ListensOnAddressesOfThisMachine) {
+  EXPECT_THAT(hint_of("192.0.2.1", 0), StartsWith("--host must be an address of this machine"));  // RFC 5737
+}
+
+TEST(HttpServer, NeedsPrivilegesForLowPorts) {
+  int first_of_all = 1024;  // that all users may use
+  std::ifstream("/proc/sys/net/ipv4/ip_unprivileged_port_start") >> first_of_all;
+  if (first_of_all <= 1) GTEST_SKIP() << "any user may use any port";
+  std::string hint;
+  std::thread([&] {
+    syscall(SYS_setresuid, -1, 65534, -1);  // takes root's privileges from this thread alone
+    hint = hint_of("127.0.0.1", 1);
+  }).join();
+  EXPECT_THAT(hint, StartsWith("ports below 1024 need privileges"));
 }
 
 }  // namespace

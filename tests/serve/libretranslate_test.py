@@ -16,7 +16,8 @@ import unittest
 import urllib.parse
 
 import serve_case
-from serve_case import Served, translated
+import toy_server
+from serve_case import Served, serving, translated
 from toy_server import LINES
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -134,6 +135,50 @@ class Page(Served):
             self.assertEqual((status, headers["Content-Type"]), (200, f"{kind}; charset=utf-8"))
             self.assertIn("default-src 'none'; script-src 'self'", headers["Content-Security-Policy"])
             self.assertNotRegex(content, rb"https?://")
+
+    @unittest.skipUnless(NODE, "Node.js is not installed")
+    def test_translates_with_models_that_align_and_with_others(self):
+        """Chooses a target, and shows the translation; the browser is a stub, its requests are real."""
+        toy_server.train(serve_case.BINARY, serve_case.FOLDER, "alone.safetensors", "--type", "decoder-only")
+        models = {"de": "a", "fr": "alone"}
+        with serving(models=[f"en-{target}={model}.safetensors" for target, model in models.items()]) as server:
+            self.assertEqual(server.json("GET", "/v1/models")["models"],
+                             [{"source": "en", "target": "de", "alignment": True},
+                              {"source": "en", "target": "fr", "alignment": False}])
+            script = server.call("GET", "/page.js")[2].decode()
+            for target, model in models.items():
+                browser = f"""
+                    class Element {{
+                      classList = {{toggle() {{}}, add() {{}}}};
+                      set textContent(text) {{ this.text = text; }}
+                      replaceChildren(...children) {{
+                        this.value = (children.find(c => c.selected) ?? children[0])?.value;
+                        this.text = children.map(c => c.text ?? c).join('');
+                        this.words = children.filter(c => c.text).length;
+                      }}
+                    }}
+                    class Option {{
+                      constructor(text, value, standard, selected) {{ Object.assign(this, {{value, selected}}); }}
+                    }}
+                    const elements = {{}};
+                    const document = {{addEventListener() {{}}, createElement: () => new Element(),
+                                       getElementById: id => elements[id] ??= new Element()}};
+                    const location = {{hash: {json.dumps("#" + LINES[0])}}};
+                    const real = globalThis.fetch;
+                    const fetch = (path, options) => {{
+                      if (path === 'v1/translate') process.on('exit', () => process.stdout.write(JSON.stringify(
+                        [$('state').text, $('translation').text, $('translation').words > 0])));
+                      return real('http://127.0.0.1:{server.port}/' + path, options);
+                    }};
+                    process.nextTick(async () => {{
+                      while (!$('target').onchange) await new Promise(resolve => setTimeout(resolve, 10));
+                      $('target').value = '{target}';
+                      $('target').onchange();
+                    }});"""
+                done = subprocess.run([NODE, "-e", f"{{{browser}\n{script}}}"], timeout=60, check=False, encoding="utf-8",
+                                      capture_output=True)
+                self.assertEqual((done.returncode, json.loads(done.stdout or "0")),
+                                 (0, ["", translated(LINES[:1], model=model)[0], target == "de"]), done.stderr)
 
     @unittest.skipUnless(NODE, "Node.js is not installed")
     def test_takes_what_a_link_brings(self):

@@ -13,6 +13,7 @@ import sys
 import unittest
 
 import serve_case
+import toy_server
 from serve_case import Served, run, serving, translated
 from toy_server import LINES, SMALL
 
@@ -112,6 +113,17 @@ class OwnApi(Served):
             self.assertEqual({f"{i}-{j}" for i, j in hypothesis["alignment"]},
                              set(next(field for field in line if re.fullmatch(r"(\d+-\d+ ?)+", field)).split()))
 
+    def test_refuses_alignments_that_the_model_cannot_give(self):
+        """The error names the parameter, not an option of the command."""
+        toy_server.train(serve_case.BINARY, serve_case.FOLDER, "alone.safetensors", "--type", "decoder-only")
+        with serving(models=("alone.safetensors",)) as server:
+            self.assertEqual(server.json("GET", "/v1/models"),
+                             {"models": [{"source": "und", "target": "und", "alignment": False}]})
+            request = {"text": LINES[0], "scores": True}
+            refused = server.json("POST", "/v1/translate", request | {"alignment": True}, 400)["error"]
+            self.assertEqual(refused, "alignment: the model has no cross-attention to take the alignment from")
+            server.json("POST", "/v1/translate", request | {"alignment": False})
+
     def test_scores_translations(self):
         log_prob = self.translate(text=LINES[0], n_best=1, scores=True)["translations"][0]
         found = self.server.json("POST", "/v1/score", {"text": [LINES[0], "a"], "translation": [log_prob["text"], "b"]})
@@ -121,6 +133,15 @@ class OwnApi(Served):
         self.server.json("POST", "/v1/score", {"text": ["a", "b"], "translation": "c"}, 400)
         pairs = {"text": ["a"] * 18 + ["a " * 5000, "a"], "translation": ["c"] * 20}
         self.assertIn("pair 19: its source has 10,000 pieces", self.server.json("POST", "/v1/score", pairs, 400)["error"])
+
+    def test_counts_the_characters_of_both_sides_of_a_score(self):
+        with serving("--max-characters", "10") as server:
+            for pair, status in (({"text": "a" * 5, "translation": "é" * 5}, 200),
+                                 ({"text": "a" * 5, "translation": "b" * 6}, 400),
+                                 ({"text": [""] * 6, "translation": [""] * 6}, 400)):
+                found = server.json("POST", "/v1/score", pair, status)
+                self.assertIn("exceeds text limit (10)" if status == 400 else "scores", found.get("error", found))
+            self.assertEqual(server.metrics("characters_total"), [10])
 
     def test_says_what_is_wrong(self):
         self.assertIn("did you mean beam_size", self.translate(400, text="a", beamsize=2)["error"])

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "serve/allowed_origin.h"
 #include "serve/api_description.h"
 #include "serve/api_keys.h"
 #include "serve/language_names.h"
@@ -76,6 +77,51 @@ TEST(ApiKeys, AreTheLinesOfAFile) {
   EXPECT_FALSE(ApiKeys("").needed());
   write_atomically(folder / "none", [](FileWriter& file) { file.write("# nobody\n"); });
   EXPECT_THROW(ApiKeys(folder / "none"), Error);
+}
+
+TEST(AllowedOrigin, IsWhatBrowsersWrite) {
+  for (const char* origin :
+       {"*", "https://a.example", "http://localhost:8080", "http://127.0.0.1:1", "https://[::1]:65535", "http://a:443",
+        "https://xn--bcher-kva.example", "chrome-extension://abcdefgh", "app+x.1-y://a_b"})
+    EXPECT_NO_THROW(require_origin(origin)) << origin;
+  for (const std::string origin : {"a.example",
+                                   "https://a.example/",
+                                   "https://a.example/path",
+                                   "https://A.example",
+                                   "HTTPS://a.example",
+                                   "https://",
+                                   "://a",
+                                   "https:a",
+                                   "1s://a",
+                                   "https://a b",
+                                   "https://bücher.example",
+                                   "https://*.example",
+                                   "https://user@a.example",
+                                   "https://a?q",
+                                   "https://a.example,https://b.example",
+                                   "https://a https://b",
+                                   "null",
+                                   "https://a:",
+                                   "https://a:0",
+                                   "https://a:65536",
+                                   "https://a:08",
+                                   "https://a:+8",
+                                   "https://a:8:8",
+                                   "https://::1",
+                                   "https://[::1",
+                                   "https://[]",
+                                   "https://[::1]8",
+                                   "https://a:443",
+                                   "http://a:80",
+                                   "**",
+                                   " *",
+                                   "*\n",
+                                   "https://a.example\r\nX-Other: 1",
+                                   "https://a.example\n"})
+    EXPECT_THAT(error_of([&] { require_origin(origin); }),
+                HasSubstr("is not an origin, expected * or scheme://host[:port]"))
+        << origin;
+  EXPECT_THROW(require_origin(std::string("https://a\0", 10)), Error);
 }
 
 TEST(LanguageName, IsEnglish) {

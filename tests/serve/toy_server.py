@@ -35,7 +35,9 @@ def train(binary, folder, model, *options):
         (folder / "s").write_text("".join(f"{line}\n" for line in LINES))
         (folder / "t").write_text("".join("das {1} {0} ist {2}\n".format(*w) for w in WORDS))
         run(binary, folder, "vocab", "train", "--input", "s", "t", "--model", "v", "--size", 320)
-    run(binary, folder, "train", "-t", "s", "t", "-v", "v", "v", "-m", model, *SMALL, *options)
+    at = SMALL.index("--enc-depth")
+    small = SMALL[:at] + SMALL[at + 2:] if "decoder-only" in options else SMALL
+    run(binary, folder, "train", "-t", "s", "t", "-v", "v", "v", "-m", model, *small, *options)
 
 
 def translated(binary, folder, model, lines, *options):
