@@ -21,13 +21,20 @@ bool ends_sentence(std::string_view text, bool before_blank) {
   return std::ranges::any_of(without, ends) || (before_blank && std::ranges::any_of(with_blank, ends));
 }
 
+// SentencePiece writes blanks around an unknown piece, which may be within a word.
+std::string text_of(const Vocabulary& vocabulary, int32_t id) {
+  const std::string text = vocabulary.text_of(id);
+  return id == vocabulary.unk() && text.starts_with(' ') ? std::string(without_blanks(text)) : text;
+}
+
 // Number of pieces in the first segment. Requires more than `longest` pieces.
 int first_segment(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest) {
   int word = longest;
   bool word_found = false;
   for (int at = longest; at > longest / 2; --at) {
-    const std::string before = vocabulary.text_of(ids[at - 1]), after = vocabulary.text_of(ids[at]);
-    const bool blank = before.ends_with(' ') || after.starts_with(' ');
+    const std::string before = text_of(vocabulary, ids[at - 1]), after = text_of(vocabulary, ids[at]);
+    // A lone blank belongs to the word after it.
+    const bool blank = after.starts_with(' ') || (before.ends_with(' ') && before != " ");
     if (ends_sentence(without_blanks(before), blank)) return at;
     if (!word_found && blank) word = at, word_found = true;
   }
