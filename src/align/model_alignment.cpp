@@ -23,16 +23,20 @@ void require_cross_attention(const ModelConfig& config) {
   require(config.has_cross_attention(), "--alignment: the model has no cross-attention to take the alignment from");
 }
 
+std::vector<Alignment> alignments_of(const ObservedAttention& a, const AlignmentConfig& config) {
+  std::vector<Alignment> found;
+  const Tensor weights = a.weights.on_host();
+  for (int s = 0; s < a.shape.queries.sentences(); ++s)
+    found.push_back(mean_over_heads(a.shape, s, weights.as<float>(), config.heads > 0 ? config.heads : a.shape.heads));
+  return found;
+}
+
 AlignmentObserver::AlignmentObserver(const ModelConfig& config)
     : config_(config.alignment), observer_([this](const ObservedAttention& a) {
         if (!a.name.ends_with("cross_attention")) return;
         ++layers_;
         if (config_.layer > 0 && layers_ != config_.layer) return;
-        found_.clear();  // a later layer replaces earlier ones
-        const Tensor weights = a.weights.on_host();
-        for (int s = 0; s < a.shape.queries.sentences(); ++s)
-          found_.push_back(
-              mean_over_heads(a.shape, s, weights.as<float>(), config_.heads > 0 ? config_.heads : a.shape.heads));
+        found_ = alignments_of(a, config_);  // a later layer replaces earlier ones
       }) {}
 
 std::vector<Alignment> AlignmentObserver::take() {

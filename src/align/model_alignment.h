@@ -11,6 +11,9 @@ namespace dragoman {
 /// Throws Error if the model has no cross-attention to take alignments from.
 void require_cross_attention(const ModelConfig& config);
 
+/// The alignment of each sentence of an attention: the mean of its weights over the heads of the configuration.
+std::vector<Alignment> alignments_of(const ObservedAttention& attention, const AlignmentConfig& config);
+
 /// Observer that records the alignments of a pass without a tape: those of the layer and heads that the configuration
 /// names (AlignmentConfig).
 class AlignmentObserver {

@@ -254,7 +254,7 @@ void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
     const bool ends = c.next->id == eos_;
     if (ends ? rank >= width.ending : next.size() == width.live) continue;
     const Live& parent = live_[size_t(c.parent)];
-    nodes_.push_back({parent.node, c.next->id, c.next->log_prob, c.next->by_model});
+    nodes_.push_back({parent.node, c.parent, c.next->id, c.next->log_prob, c.next->by_model});
     if (free) nodes_.back().log_prob = 0, std::ranges::fill(nodes_.back().by_model, 0.0f);
     const int node = int(nodes_.size()) - 1;
     if (ends)
@@ -300,8 +300,18 @@ void Beam::end_all() {
 
 std::vector<Hypothesis> Beam::best() const {
   std::vector<Hypothesis> hypotheses;
-  for (const Ended& e : std::span(ended_).first(std::min(wanted(), ended_.size()))) hypotheses.push_back(hypothesis(e));
+  for (const Ended& e : best_ended()) hypotheses.push_back(hypothesis(e));
   return hypotheses;
+}
+
+std::vector<std::vector<int32_t>> Beam::rows_of_best() const {
+  std::vector<std::vector<int32_t>> all;
+  for (const Ended& e : best_ended()) {
+    std::vector<int32_t>& rows = all.emplace_back();
+    for (int n = e.node; n != no_node; n = nodes_[size_t(n)].previous) rows.push_back(nodes_[size_t(n)].row);
+    std::ranges::reverse(rows);
+  }
+  return all;
 }
 
 Hypothesis Beam::hypothesis(const Ended& ended) const {

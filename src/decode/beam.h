@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "align/alignment.h"
 #include "decode/continuation.h"
 #include "decode/options.h"
 #include "decode/required_phrases.h"
@@ -18,6 +19,7 @@ struct Sentence {
   uint64_t line = 0, segment = 0;    // keys of random draws: line of the input, segment of a long line
   Constraints constraints = {};      // in addition to those of the options
   Phrases phrases = {};              // that the translation must contain
+  bool align = false;                // whether its hypotheses get alignments
 };
 
 /// The most groups of hypotheses that have some piece of a phrase.
@@ -43,6 +45,7 @@ struct Hypothesis {
   int length = 0;                           // predicted tokens: the ids and </s>, which is missing at the length limit
   std::vector<float> piece_log_probs = {};  // of each predicted token
   std::vector<double> by_model = {};        // log_prob under each model, unweighted; empty for one model
+  Alignment alignment = {};                 // of the predicted tokens, if the sentence requests it
   bool operator==(const Hypothesis&) const = default;
 };
 
@@ -82,6 +85,9 @@ class Beam {
   bool at_limit() const { return length_ + 1 >= limit_; }  // whether the next step is certainly the last one
   void advance(std::span<const std::vector<Continuation>> continuations);  // one list per request
   std::vector<Hypothesis> best() const;                                    // the n best finished ones, best first
+  /// For each of them, and for each of its tokens, also those before the translation, the index in live() of the
+  /// hypothesis that predicted it.
+  std::vector<std::vector<int32_t>> rows_of_best() const;
   /// The beginning of the best translation, as far as it is certain: the common prefix of all hypotheses that can still
   /// win. It only grows.
   std::vector<int32_t> decided() const;
@@ -94,6 +100,7 @@ class Beam {
   };
   struct Node {
     int previous;
+    int row;  // index in live() of the hypothesis that it continues
     int32_t id;
     float log_prob;
     std::vector<float> by_model;
@@ -118,6 +125,7 @@ class Beam {
   Live continued(const Candidate& candidate, int node) const;
   std::vector<int32_t> pieces(int node) const;
   std::vector<int32_t> translated(int node) const;
+  std::span<const Ended> best_ended() const { return std::span(ended_).first(std::min(wanted(), ended_.size())); }
   Hypothesis hypothesis(const Ended& ended) const;
   bool can_improve() const;
   bool lacks_phrases(const Live& hypothesis) const;

@@ -92,6 +92,7 @@ void Search::admit(std::vector<Waiting> sentences) {
             "either all sentences of a search must have a vocabulary, or none");
   int handle = 0;
   try {
+    if (std::ranges::any_of(sentences, [](const Waiting& w) { return w.sentence.align; })) models_.keep_attention();
     handle = models_.add(source, width, std::move(choices));
   } catch (const std::exception& error) {
     const bool lack = is_lack_of_memory(error);
@@ -108,8 +109,9 @@ void Search::admit(std::vector<Waiting> sentences) {
     auto picker = make_picker(*w.options);
     const int width = beam_width(*w.options, w.sentence);
     const bool log_probs = w.wanted == Wanted::log_probs || width > 1;
-    active_.push_back({w.ticket, handle++, tokens, 0, 0, width, std::move(w.options), log_probs, std::move(picker),
-                       std::move(beam), std::move(w.found), std::move(w.failed), std::move(w.partial)});
+    active_.push_back({w.ticket, handle++, tokens, 0, 0, width, std::move(w.options), log_probs, w.sentence.align,
+                       std::move(picker), std::move(beam), std::move(w.found), std::move(w.failed),
+                       std::move(w.partial)});
   }
 }
 
@@ -239,7 +241,14 @@ void Search::step() {
   } catch (...) {
     error = std::current_exception();
   }
-  for (const Active& s : finished) s.found(s.beam.best());
+  for (Active& s : finished) {
+    if (!s.error)
+      s.found(std::move(s.best));
+    else if (s.failed)
+      s.failed(s.error);
+    else
+      error = s.error;
+  }
   if (error) std::rethrow_exception(error);
 }
 
@@ -296,15 +305,62 @@ void Search::report_beginnings() {
 
 std::vector<Search::Active> Search::take_finished() {
   std::vector<Active> finished;
-  for (Active& s : active_) {
-    if (!s.beam.live().empty()) continue;
+  for (Active& s : active_)
+    if (s.beam.live().empty()) finished.push_back(std::move(s));
+  std::erase_if(active_, [](const Active& s) { return s.beam.live().empty(); });
+  for (Active& s : finished) s.best = s.beam.best();
+  align(finished);
+  for (const Active& s : finished) {
     models_.remove(s.handle);
     active_tokens_ -= s.tokens;
     full_ = false;
-    finished.push_back(std::move(s));
   }
-  std::erase_if(active_, [](const Active& s) { return s.beam.live().empty(); });
   return finished;
+}
+
+// Before the models forget the sentences. Attention weights are large, so few hypotheses are aligned at once. If there
+// is no memory, each is tried alone, and only the sentences fail that cannot be aligned.
+void Search::align(std::span<Active> finished) {
+  std::vector<Unaligned> next;
+  int64_t tokens = 0;
+  const auto align_next = [&] {
+    try {
+      align(std::span<const Unaligned>(next));
+    } catch (const std::exception& error) {
+      if (!is_lack_of_memory(error)) throw;
+      for (const Unaligned& one : next) try_to_align(one);
+    }
+    next.clear(), tokens = 0;
+  };
+  for (Active& s : finished) {
+    if (!s.align) continue;
+    auto rows = s.beam.rows_of_best();
+    for (size_t rank = 0; rank < rows.size(); ++rank) {
+      tokens += std::max(s.tokens, std::ssize(rows[rank]));
+      if (!next.empty() && tokens > tokens_) align_next();
+      next.push_back({&s, rank, {s.handle, std::move(rows[rank])}});
+    }
+  }
+  if (!next.empty()) align_next();
+}
+
+void Search::align(std::span<const Unaligned> hypotheses) {
+  std::vector<DecodedTokens> tokens;
+  for (const Unaligned& h : hypotheses) tokens.push_back(h.tokens);
+  std::vector<Alignment> alignments = models_.align(tokens);
+  for (size_t i = 0; i < hypotheses.size(); ++i) {
+    drop_targets(alignments[i], std::ssize(models_.conventions().frames.target.before));
+    hypotheses[i].sentence->best[hypotheses[i].rank].alignment = std::move(alignments[i]);
+  }
+}
+
+void Search::try_to_align(const Unaligned& hypothesis) {
+  try {
+    align(std::span(&hypothesis, 1));
+  } catch (const std::exception& error) {
+    if (!is_lack_of_memory(error)) throw;
+    hypothesis.sentence->error = std::current_exception();
+  }
 }
 
 std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options,

@@ -10,10 +10,9 @@
 #include "decode/beam.h"
 #include "decode/ensemble.h"
 #include "decode/picker.h"
+#include "model/model.h"
 
 namespace dragoman {
-
-class Model;
 
 /// Search or sampling over many sentences at once, independent of the kind of model. Sentences may be added and
 /// cancelled between steps, each with its own options. When a sentence ends, the next queued sentence starts
@@ -32,8 +31,8 @@ class Search {
   Search(Ensemble models, int64_t tokens);
 
   /// Queues a sentence. `found` is called by the step in which its search ends. If a step has no memory for it, that
-  /// step calls `failed` instead, or throws if there is no `failed`. `partial` is called by each step that decides more
-  /// tokens (Beam::decided), until the search ends.
+  /// step calls `failed` instead, or throws if there is no `failed`; likewise if there is none to align its hypotheses.
+  /// `partial` is called by each step that decides more tokens (Beam::decided), until the search ends.
   Ticket add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed = {}, Partial partial = {});
   /// Cancels a sentence that is queued or being translated: none of its functions is called afterwards. False if it has
   /// already ended; the step in which it has may still call its `found`.
@@ -76,12 +75,15 @@ class Search {
     int width;       // beam_width()
     Options options;
     bool log_probs;
+    bool align;
     std::unique_ptr<const Picker> picker;
     Beam beam;
     Found found;
     Failed failed;
     Partial partial;
-    size_t decided = 0;  // tokens that were passed to `partial`
+    size_t decided = 0;            // tokens that were passed to `partial`
+    std::vector<Hypothesis> best;  // once the search has ended …
+    std::exception_ptr error;      // … or the reason why they could not be aligned
   };
 
   static int64_t tokens_of(const Waiting& w);
@@ -103,6 +105,14 @@ class Search {
   std::optional<AheadRequest> ahead_request(std::span<const RowRequest> requests) const;
   void report_beginnings();
   std::vector<Active> take_finished();
+  struct Unaligned {  // a hypothesis
+    Active* sentence;
+    size_t rank;
+    DecodedTokens tokens;
+  };
+  void align(std::span<Active> finished);
+  void align(std::span<const Unaligned> hypotheses);
+  void try_to_align(const Unaligned& hypothesis);
   void occupy_device();
 
   Ensemble models_;

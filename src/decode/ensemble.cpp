@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "align/model_alignment.h"
 #include "backend/backend.h"
 #include "base/error.h"
 #include "base/threads.h"
@@ -145,6 +146,20 @@ void Ensemble::remove(int sentence) {
 void Ensemble::keep() {
   kept_ = true;
   for (const Member& m : members_) m.decoding->keep();
+}
+
+void Ensemble::keep_attention() { members_[0].decoding->keep_attention(); }
+
+std::vector<Alignment> Ensemble::align(std::span<const DecodedTokens> hypotheses) const {
+  std::vector<DecodedTokens> some;
+  std::vector<size_t> numbers;
+  for (size_t i = 0; i < hypotheses.size(); ++i)
+    if (!hypotheses[i].positions.empty()) some.push_back(hypotheses[i]), numbers.push_back(i);
+  std::vector<Alignment> all(hypotheses.size());
+  if (some.empty()) return all;
+  members_[0].decoding->show_attention(
+      [&](const ObservedAttention& a) { put(alignments_of(a, conventions_.alignment), numbers, all); }, some);
+  return all;
 }
 
 bool Ensemble::on_device() const { return cx_.backend.is_device(); }

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "align/alignment.h"
 #include "decode/candidates.h"
 #include "decode/search_rule.h"
 
@@ -11,6 +12,7 @@ namespace dragoman {
 class Decoding;
 class QueuedStep;
 struct Context;
+struct DecodedTokens;
 struct PackedIds;
 struct StepRow;
 
@@ -108,7 +110,11 @@ class Ensemble {
   void begin(std::span<const StepRow> rows, const PredictionRequest& request);
   /// Whether the next step has begun.
   bool is_ahead() const { return bool(ahead_); }
-  void keep();  // Decoding::keep
+  void keep();            // Decoding::keep
+  void keep_attention();  // Decoding::keep_attention of the first model
+  /// The alignments of hypotheses by the first model, also of tokens that are given (Decoding::show_attention). That of
+  /// a hypothesis without tokens is empty.
+  std::vector<Alignment> align(std::span<const DecodedTokens> hypotheses) const;
   void remove(int sentence);
 
  private:

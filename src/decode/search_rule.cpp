@@ -5,7 +5,8 @@
 namespace dragoman {
 
 Conventions conventions_of(const ModelConfig& config) {
-  return {config.special, frames_of(config), config.generation.suppressed, config.generation.search_rule};
+  return {config.special, frames_of(config), config.generation.suppressed, config.generation.search_rule,
+          config.alignment};
 }
 
 bool EndingRule::over(const SearchState& s, const SearchOptions& options) const {

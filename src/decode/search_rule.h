@@ -7,13 +7,14 @@
 
 namespace dragoman {
 
-/// What a search needs to know about the models: ids, the special pieces around sentences, and how their own program
-/// searches.
+/// What a search needs to know about the models: ids, the special pieces around sentences, how their own program
+/// searches, and the attention that alignments are taken from.
 struct Conventions {
   SpecialIds special = {};
   SentenceFrames frames;
   std::vector<int32_t> suppressed = {};
   SearchRule rule = SearchRule::marian;
+  AlignmentConfig alignment = {};
 };
 
 Conventions conventions_of(const ModelConfig& config = {});

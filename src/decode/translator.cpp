@@ -110,31 +110,13 @@ bool Translator::cancel(Ticket ticket) {
 
 void Translator::step(int most) {
   searches_.step(most);
-  align_ended();
   std::vector<std::unique_ptr<Pending>> finished;  // their callbacks may submit and cancel requests
   for (auto at = requests_.begin(); at != requests_.end();) {
-    Text& text = at->second->text;
-    const bool done = text.unfinished == 0 && (text.error || is_aligned(text));
+    const bool done = at->second->text.unfinished == 0;
     if (done) finished.push_back(std::move(at->second));
     at = done ? requests_.erase(at) : std::next(at);
   }
   for (auto& p : finished) answer(*p);
-}
-
-// Aligns one batch, of the requests after the one that was last: many hypotheses of long sentences take much longer
-// than a step, which the requests beside them would have to wait for.
-void Translator::align_ended() {
-  std::vector<Text*> due;
-  std::vector<Ticket> tickets;
-  const auto add = [&](auto from, auto to) {
-    for (; from != to; ++from)
-      if (Text& text = from->second->text; text.unfinished == 0) due.push_back(&text), tickets.push_back(from->first);
-  };
-  const auto next = requests_.upper_bound(last_aligned_);
-  add(next, requests_.end());
-  add(requests_.begin(), next);
-  if (const Text* const last = align_batch(due))
-    last_aligned_ = tickets[size_t(std::ranges::find(due, last) - due.begin())];
 }
 
 void Translator::answer(Pending& request) {
@@ -154,13 +136,21 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
   text.found.resize(sentences.size());
   text.tickets.reserve(sentences.size());
   text.on = &searches_.next();
+  const bool aligns = text.alignment.kind != AlignmentStyle::none;
+  if (aligns) text.aligned.resize(sentences.size());
   if (std::ranges::any_of(sentences, [](const Sentence& s) { return !s.phrases.empty(); }))
     for (const Sentence& sentence : sentences) text.phrases.push_back(sentence.phrases);
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (shortlist_) sentences[i].constraints.push_back(shortlist_);
     if (avoid_) sentences[i].constraints.push_back(avoid_);
-    if (text.alignment.kind != AlignmentStyle::none) text.sources.push_back(sentences[i].source);
-    const auto found = [&text, i](std::vector<Hypothesis> best) {
+    sentences[i].align = aligns;
+    if (aligns) text.sources.push_back(sentences[i].source);
+    const auto found = [this, &text, i, aligns](std::vector<Hypothesis> best) {
+      try {
+        if (aligns) take_alignments(text, i, best);
+      } catch (const std::exception&) {
+        text.error = std::current_exception();
+      }
       if (!text.phrases.empty()) text.lacks |= !RequiredPhrases(text.phrases[i]).are_in(best[0].ids);
       text.found[i] = std::move(best);
       --text.unfinished;

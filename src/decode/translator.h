@@ -62,8 +62,8 @@ class Translator {
   /// Translates all lines of a file or pipe in order; returns their number. Holds at most `maxi_batch_lines` lines;
   /// lines longer than a mebibyte are processed in chunks. Reads ahead available input, never waits for more while a
   /// line is unfinished, and flushes a translation once all before it are written, on a device some steps later if
-  /// others are being translated, and with alignments after some of these, so it works interactively over two pipes.
-  /// `written` receives the number of lines written so far.
+  /// others are being translated, so it works interactively over two pipes. `written` receives the number of lines
+  /// written so far.
   int64_t translate(LineReader& in, LineWriter& out, const std::function<void(int64_t lines)>& written = {});
 
   /// Input of lines and output of translations, in the same order. A long line may come in chunks: on both sides,
@@ -90,9 +90,7 @@ class Translator {
   bool has_room() { return searches_.next().has_room(); }
   /// Whether so few requests wait that more of them would improve throughput.
   bool wants_more() { return searches_.wants_more(); }
-  /// Extends all translations by one or more tokens, as Searches does, then aligns some hypotheses of requests that
-  /// want alignments and whose search has ended: as many tokens as are in flight in a search. Answers the
-  /// requests that are done.
+  /// Extends all translations by one or more tokens, as Searches does. Answers the requests that are done.
   void step(int most = Searches::steps_at_once);
 
   /// Number of lines so far that are longer than any training sentence of a model.
@@ -115,7 +113,7 @@ class Translator {
     std::vector<std::vector<Hypothesis>> found;  // for each
     std::vector<std::vector<int32_t>> sources;   // of each, if alignments are requested
     std::vector<ByteRange> ranges;               // of all source tokens in a request's text, likewise
-    std::vector<std::vector<Aligned>> aligned;   // hypotheses of sentences, in order: those that are aligned so far
+    std::vector<std::vector<Aligned>> aligned;   // the hypotheses of each sentence that has ended, likewise
     std::vector<Phrases> phrases;                // of each sentence, if one has any
     bool lacks = false;                          // a required phrase
     std::exception_ptr error;                    // if a sentence has failed
@@ -167,27 +165,16 @@ class Translator {
   void warn_of_prefix(const std::vector<int32_t>& prefix);
   void warn_of_unknown_prefix();
   void warn_of_lack(uint64_t line);
-  void align_ended();
   void answer(Pending& request);
   std::vector<Translation> best(Text text) const;
-  std::vector<Link> links(const Text& text, size_t sentence, const Hypothesis& hypothesis,
-                          const Alignment& alignment) const;
-  struct Unaligned {  // a hypothesis
-    Text* text;
-    size_t sentence, rank;
-  };
-  static int64_t tokens_to_align(const Text& text);  // of its translations, 0 without alignments
-  int64_t tokens_at_once() const { return options_.tokens_in_flight(first_.cx->backend); }
-  std::vector<Unaligned> next_unaligned(std::span<Text* const> texts) const;
-  bool is_aligned(Text& text) const { return next_unaligned(std::array{&text}).empty(); }
-  void align(std::span<const Unaligned> hypotheses);
-  Text* align_batch(std::span<Text* const> texts);
+  std::vector<Link> links(const Text& text, size_t sentence, const Hypothesis& hypothesis) const;
+  void take_alignments(Text& text, size_t sentence, std::span<Hypothesis> best) const;
 
   const Vocabularies& vocabularies_;
   const TranslateOptions options_;
   const Search::Options search_options_;  // of lines
   const size_t models_;
-  const TranslatingModel first_;                         // for alignments
+  const TranslatingModel first_;
   const std::shared_ptr<const Constraint> shortlist_;    // of every sentence; null: none
   const Glossary* const glossary_;                       // null: none
   const std::shared_ptr<const ForbiddenPhrases> avoid_;  // null: none
@@ -195,7 +182,7 @@ class Translator {
   Searches searches_;
   std::deque<Text> texts_;  // read but not yet written
   std::map<Ticket, std::unique_ptr<Pending>> requests_;
-  Ticket last_ticket_ = 0, last_aligned_ = 0;
+  Ticket last_ticket_ = 0;
   uint64_t line_ = 0, segment_ = 0;                              // of the next text in this run
   std::vector<int32_t> tags_;                                    // with which the line of the next text began
   const int longest_source_;                                     // that all models were trained on; 0: unknown

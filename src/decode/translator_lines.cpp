@@ -47,15 +47,12 @@ class Translator::Lines {
   };
 
   void start_thread();
-  bool aligns() const { return t_.options_.alignment.kind != AlignmentStyle::none; }
   bool computing() const { return beside_ && t_.searches_.active() > 0; }
   int64_t held() const { return std::ssize(t_.texts_) + being_decoded_; }
   Chunks next_chunks() const;
   void encode(Chunks& chunks) const;
   void take(Chunks chunks);
-  bool waits_to_align() const;
   Finished next_finished();
-  void align(Finished& finished);
   void decode(Finished& finished) const;
   bool write_some(bool all);
   void put(Finished finished);
@@ -190,10 +187,8 @@ bool Translator::Lines::write_some(bool all) {
   const bool has_decoded = decoding_.valid();
   if (has_decoded && !all && !is_ready(decoding_)) return false;
   if (has_decoded) put(decoding_.get());
-  if (!all && waits_to_align()) return has_decoded;
   Finished finished = next_finished();
   if (finished.texts.empty()) return has_decoded;
-  align(finished);  // calls kernels, which the other thread must not
   if (computing()) {
     being_decoded_ = std::ssize(finished.texts);
     decoding_ = beside_->start([this, finished = std::move(finished)]() mutable {
@@ -207,27 +202,11 @@ bool Translator::Lines::write_some(bool all) {
   return true;
 }
 
-// Whether texts that are finished should be aligned together with some that are being translated: a pass over few
-// tokens takes almost as long as one over a batch.
-bool Translator::Lines::waits_to_align() const {
-  if (!aligns()) return false;
-  int64_t texts = 0, tokens = 0;
-  for (const Text& text : t_.texts_) {
-    if (text.unfinished > 0 || text.error) break;
-    ++texts, tokens += t_.tokens_to_align(text);
-  }
-  return texts < t_.searches_.active() && tokens < t_.tokens_at_once() / 2;
-}
-
-// If they have to be aligned, which takes memory, those of about a batch. Throws the error of a text when those before
-// it are written.
+// Throws the error of a text when those before it are written.
 Translator::Lines::Finished Translator::Lines::next_finished() {
   Finished finished;
   auto& texts = t_.texts_;
-  int64_t tokens = 0;
   while (!texts.empty() && texts.front().unfinished == 0 && !texts.front().error) {
-    tokens += t_.tokens_to_align(texts.front());
-    if (tokens > t_.tokens_at_once() && !finished.texts.empty()) break;
     finished.texts.push_back(std::move(texts.front()));
     texts.pop_front();
   }
@@ -235,12 +214,6 @@ Translator::Lines::Finished Translator::Lines::next_finished() {
   const std::exception_ptr error = texts.front().error;
   texts.pop_front();
   std::rethrow_exception(error);
-}
-
-void Translator::Lines::align(Finished& finished) {
-  std::vector<Text*> texts;
-  for (Text& text : finished.texts) texts.push_back(&text);
-  while (t_.align_batch(texts)) continue;
 }
 
 void Translator::Lines::decode(Finished& finished) const {

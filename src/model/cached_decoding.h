@@ -5,6 +5,7 @@
 #include "model/decoded_past.h"
 #include "model/held_rows.h"
 #include "model/output_layer.h"
+#include "nn/cross_attention.h"
 
 namespace dragoman {
 
@@ -20,6 +21,8 @@ class CachedDecoding : public Decoding {
   Tensor step(std::span<const StepRow> rows) final { return compute(rows, past_.step(rows)); }
   void accept_ahead(std::span<const StepRow> rows) final { past_.follow(rows); }
   void keep() final { past_.keep(); }
+  void keep_attention() final;
+  void show_attention(const AttentionObserver& observer, std::span<const DecodedTokens> hypotheses) final;
   void remove(int sentence) override;
 
  protected:
@@ -35,6 +38,19 @@ class CachedDecoding : public Decoding {
   /// Next-token logits of each row (Decoding::step); writes the rows past.cached of the past cache.
   virtual Tensor compute(std::span<const StepRow> rows, const DecodedPast::Step& past) = 0;
 
+  /// The cross-attention that alignments are taken from.
+  struct Shown {
+    const CrossAttention* attention = nullptr;  // null: the model has none
+    int layer = 0;                              // of the source cache, with its keys and values
+    int64_t dim = 0;                            // of its queries
+    DType dtype = DType::f32;
+  };
+  virtual Shown shown() const { return {}; }
+  /// Keeps the queries x (R,dim) of that attention, as compute() has them, in rows (R) of the past cache.
+  void keep_queries(Context& cx, const Var& x, const Tensor& rows);
+  /// The layer of the past cache that they are kept in; -1: they are not.
+  int query_layer() const { return queries_; }
+
   /// The logits of hidden states x (R,D), for compute().
   Tensor logits(Context& cx, std::span<const StepRow> rows, const Var& x) const;
 
@@ -46,6 +62,7 @@ class CachedDecoding : public Decoding {
 
  private:
   std::optional<CopySources> copies_;
+  int queries_ = -1;  // query_layer()
 };
 
 }  // namespace dragoman

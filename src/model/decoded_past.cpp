@@ -21,11 +21,22 @@ void DecodedPast::remove(int handle) {
   sentences_.erase(found);
 }
 
+int32_t DecodedPast::row_in(const Sentence& sentence, int64_t step, int position) {
+  return int32_t(sentence.pages[size_t(step / page_steps)] + step % page_steps * sentence.width + position);
+}
+
 int32_t DecodedPast::row_of(Sentence& sentence, int64_t step, int position) {
   invariant(position < sentence.width, "a sentence has no more rows than it announced");
   if (step / page_steps >= int64_t(sentence.pages.size()))
     sentence.pages.push_back(cache_.take(int64_t{page_steps} * sentence.width));
-  return int32_t(sentence.pages[step / page_steps] + step % page_steps * sentence.width + position);
+  return row_in(sentence, step, position);
+}
+
+std::vector<int32_t> DecodedPast::rows_of(const DecodedTokens& hypothesis) const {
+  const Sentence& sentence = sentences_.at(hypothesis.sentence);
+  std::vector<int32_t> rows;
+  for (const int32_t position : hypothesis.positions) rows.push_back(row_in(sentence, std::ssize(rows), position));
+  return rows;
 }
 
 // Adds the cache row of each row's own token to those of the tokens before it, before(r, sentence).

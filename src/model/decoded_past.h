@@ -36,6 +36,8 @@ class DecodedPast {
   /// which had these `rows`, need not have been kept.
   Step ahead(std::span<const StepRow> rows);
   void keep() { last_ = std::move(next_); }  // Decoding::keep
+  /// The cache rows of the tokens of a hypothesis, one for each step.
+  std::vector<int32_t> rows_of(const DecodedTokens& hypothesis) const;
 
  private:
   struct Sentence {
@@ -51,7 +53,8 @@ class DecodedPast {
 
     std::span<const int32_t> operator[](size_t r) const { return {&table[r * size_t(longest)], size_t(lengths[r])}; }
   };
-  int32_t row_of(Sentence& sentence, int64_t step, int position);
+  int32_t row_of(Sentence& sentence, int64_t step, int position);  // of a page that is taken if it is not there
+  static int32_t row_in(const Sentence& sentence, int64_t step, int position);
   template <class F>
   Histories extended(std::span<const StepRow> rows, const F& before);
   static Step tables_of(const Histories& histories);

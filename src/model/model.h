@@ -25,6 +25,13 @@ struct StepRow {
   bool operator==(const StepRow&) const = default;
 };
 
+/// The tokens of a hypothesis, in order: for each, the position of the row that predicted it among the rows of its
+/// sentence in that step.
+struct DecodedTokens {
+  int sentence;
+  std::vector<int32_t> positions;
+};
+
 /// Integers of a step whose rows the device chooses (RowKernels::NextRows).
 struct AheadTables {
   Tensor ids, table;    // of the step, to be filled in
@@ -59,6 +66,15 @@ class Decoding {
   /// even without some of its sentences.
   virtual void keep() = 0;
   virtual void remove(int sentence) = 0;  // ignores unknown handles
+
+  /// Makes sentences that are added from now on keep what show_attention() needs. For models with cross-attention.
+  virtual void keep_attention() { fail("this model shows no attention"); }
+  /// Shows the observer the cross-attention that alignments are taken from (AlignmentConfig), as in a full pass over
+  /// these tokens and their sources: of hypotheses of sentences that were not removed, each with at least one token.
+  virtual void show_attention([[maybe_unused]] const AttentionObserver& observer,
+                              [[maybe_unused]] std::span<const DecodedTokens> hypotheses) {
+    fail("this model shows no attention");
+  }
 };
 
 /// A sequence-to-sequence model, as training, scoring and decoding use it.

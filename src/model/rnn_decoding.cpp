@@ -31,6 +31,7 @@ class RnnDecoding : public CachedDecoding {
   Spans prefix_of(const Spans& source) const override { return Spans::one_row_each(source.sentences()); }
   Var encode(int first, const PackedIds& source, const Tensor& rows, const Tensor& prefix) override;
   Tensor compute(std::span<const StepRow> rows, const DecodedPast::Step& past) override;
+  Shown shown() const override { return {model_.attention_, 0, D_, model_.embeddings_.target.dtype()}; }
   void write_state(const RecurrentDecoder::State& state, const Tensor& into);
   RecurrentDecoder::State read_state(const Tensor& rows) const;
 
@@ -90,6 +91,7 @@ Tensor RnnDecoding::compute(std::span<const StepRow> rows, const DecodedPast::St
       model_.inputs(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}));
   const RecurrentDecoder::Output now =
       model_.decoder_->step(cx_, inputs, read_state(int_tensor(std::move(before), {R})), [&](const Var& query) {
+        keep_queries(cx_, query, past.cached);
         return model_.attention_->step(cx_, query, source_cache_.layer(0), source.keys, source.longest);
       });
   write_state(now.state, past.cached);

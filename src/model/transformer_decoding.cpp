@@ -26,6 +26,7 @@ class TransformerDecoding : public CachedDecoding {
   }
   Var encode(int first, const PackedIds& source, const Tensor& rows, const Tensor& prefix) override;
   Tensor compute(std::span<const StepRow> rows, const DecodedPast::Step& past) override;
+  Shown shown() const override;
   Tensor step_ahead(std::span<const StepRow> rows, const std::function<void(const AheadTables&)>& choose) override;
   Tensor recorded(std::span<const StepRow> rows, const StepTables& tables, const Transformer::Rows& target,
                   const RecordedSteps::Prepare& prepare);
@@ -61,6 +62,12 @@ Var TransformerDecoding::encode(int, const PackedIds& source, const Tensor& rows
   return encoded;
 }
 
+CachedDecoding::Shown TransformerDecoding::shown() const {
+  const int layer = model_.config_.alignment.layer_of(model_.config_.decoder_layers);
+  return {&model_.decoder_[size_t(layer)].cross_attention, layer, model_.config_.dim,
+          cx_.activation_type(model_.embeddings_.target.dtype())};
+}
+
 StepTables TransformerDecoding::tables_of(std::span<const StepRow> rows, const DecodedPast::Step& past) const {
   std::vector<int32_t> ids;
   for (const StepRow& row : rows) ids.push_back(row.parent < 0 ? model_.config_.first_token() : row.token);
@@ -89,11 +96,13 @@ Var TransformerDecoding::decoder(Context& cx, const StepTables& t, Transformer::
   rows.ids = t.ids, rows.positions = t.positions;
   Var x = model_.embed_target(cx, rows);
   const StepRows self{t.positions, rows.rotary, rows.bias, t.cached, {t.past, t.longest_past}};
+  const int shown_layer = shown().layer;
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto& p = model_.decoder_[l];
     x = model_.sublayer(cx, p.autoregression_norm, x, t.positions,
                         [&](const Var& y) { return p.autoregression.step(cx, y, past_cache_.layer(l), self); });
     x = model_.sublayer(cx, p.cross_attention_norm, x, t.positions, [&](const Var& y) {
+      if (l == shown_layer) keep_queries(cx, y, t.cached);
       return p.cross_attention.step(cx, y, source_cache_.layer(l), t.source, t.longest_source);
     });
     x = model_.sublayer(cx, p.feed_forward_norm, x, t.positions,
@@ -109,6 +118,7 @@ std::vector<Tensor> TransformerDecoding::memory_of_steps(const Transformer::Rows
     memory.push_back(source_cache_.layer(l));
     memory.push_back(past_cache_.layer(l));
   }
+  if (query_layer() >= 0) memory.push_back(past_cache_.layer(query_layer()));
   return memory;
 }
 

@@ -18,11 +18,18 @@ int64_t CacheRows::take(int64_t count) {
   return first;
 }
 
+int CacheRows::add_layer(int64_t width, DType dtype) {
+  Layer layer{width, dtype, {}};
+  if (capacity_ > 0) layer.rows = cx_.arena.allocate({capacity_, width}, dtype);
+  layers_.push_back(std::move(layer));
+  return int(layers_.size()) - 1;
+}
+
 void CacheRows::grow(int64_t capacity) {
-  for (Tensor& layer : layers_) {
-    const Tensor wider = cx_.arena.allocate({capacity, width_}, dtype_);
-    if (layer) cx_.backend.copy(wider.row_range(0, capacity_), layer.row_range(0, capacity_));
-    layer = wider;
+  for (Layer& layer : layers_) {
+    const Tensor longer = cx_.arena.allocate({capacity, layer.width}, layer.dtype);
+    if (layer.rows) cx_.backend.copy(longer.row_range(0, capacity_), layer.rows.row_range(0, capacity_));
+    layer.rows = longer;
   }
   capacity_ = capacity;
 }

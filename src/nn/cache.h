@@ -10,19 +10,24 @@ namespace dragoman {
 class CacheRows {
  public:
   CacheRows(Context& cx, int layers, int64_t width, DType dtype)
-      : cx_(cx), width_(width), dtype_(dtype), layers_(layers) {}
+      : cx_(cx), layers_(size_t(layers), Layer{width, dtype, {}}) {}
 
   int64_t take(int64_t count);  // first row of `count` adjacent rows
   void give_back(int64_t first, int64_t count) { ranges_.give_back(first, count); }
-  const Tensor& layer(int l) const { return layers_[l]; }  // (capacity, width)
+  const Tensor& layer(int l) const { return layers_[size_t(l)].rows; }  // (capacity, width)
+  /// Adds a layer of its own width and type, and returns its number.
+  int add_layer(int64_t width, DType dtype);
 
  private:
+  struct Layer {
+    int64_t width;
+    DType dtype;
+    Tensor rows;
+  };
   void grow(int64_t capacity);
 
   Context& cx_;
-  const int64_t width_;
-  const DType dtype_;
-  std::vector<Tensor> layers_;
+  std::vector<Layer> layers_;
   RangeAllocator ranges_;
   int64_t capacity_ = 0;
 };

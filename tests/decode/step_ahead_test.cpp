@@ -4,6 +4,7 @@
 
 #include "decode/beam_search.h"
 #include "decode/ensemble.h"
+#include "tests/decode/aligned_search.h"
 #include "tests/decode/recorded_decoding.h"
 #include "tests/special_ids.h"
 
@@ -48,6 +49,25 @@ TEST_F(StepAhead, ComputesTheNextStepBeforeTheHostHasSeenThisOne) {
     calls = {};
     EXPECT_EQ(find(counting(device), options, some, 30), found);
     EXPECT_GE(calls.choices, calls.steps / 3) << beam;
+  }
+}
+
+TEST_F(StepAhead, FindsTheSameAlignments) {
+  const Sources some = sources(8, 10);
+  const auto aligned = [&](const Backend& b, const SearchOptions& options, int64_t tokens) {
+    Context cx{.backend = b, .arena = arena, .packed = &packed};
+    return aligned_search(cx, *model, options, tokens, some);
+  };
+  for (const int beam : {1, 3}) {
+    const SearchOptions options{.beam_size = beam, .max_length_add = 12, .n_best = beam};
+    for (const int64_t tokens : {30, 1000}) {
+      calls = {};
+      const auto found = aligned(counting(device), options, tokens);
+      EXPECT_GT(calls.choices, 0);
+      EXPECT_EQ(found, aligned(plain, options, tokens)) << beam;
+      for (const auto& best : found)
+        for (const Hypothesis& h : best) EXPECT_EQ(h.alignment.targets(), h.length);
+    }
   }
 }
 

@@ -1,18 +1,21 @@
 #include <gmock/gmock.h>
 
+#include "align/model_alignment.h"
 #include "decode/translator.h"
+#include "tests/decode/aligned_search.h"
 #include "tests/decode/tiny_translator.h"
 
 namespace dragoman {
 namespace {
 
+using testing::FloatNear;
 using testing::IsEmpty;
+using testing::Not;
+using testing::Pointwise;
 
-/// Alignments are computed between steps of the search, one batch in each.
-class StepwiseAlignment : public testing::Test {
+/// Alignments are taken from what the search has computed, when a sentence ends.
+class SearchAlignment : public testing::Test {
  protected:
-  StepwiseAlignment() { options.mini_batch_words = 4; }  // a batch has one hypothesis
-
   TextRequest request(bool alignment) const {
     return {.text = "Where is the castle? How much is a ticket?",
             .search = {.beam_size = hypotheses, .max_length_add = 3, .n_best = hypotheses},
@@ -37,35 +40,67 @@ class StepwiseAlignment : public testing::Test {
   TranslateOptions options;
 };
 
-TEST_F(StepwiseAlignment, TakesAStepForEachBatch) {
-  EXPECT_EQ(steps(true), steps(false) + hypotheses - 1) << "the step that ends the search aligns the first one";
+// In a frame with tokens before the translation, with hypotheses that end at the length limit, and of one head.
+TEST_F(SearchAlignment, IsThatOfAForcedPass) {
+  ModelConfig config = tiny.config;
+  config.decoder_layers = 2;
+  config.generation.target_language = TargetLanguage::target;
+  config.generation.target_language_id = 7;
+  config.alignment.heads = 1;
+  const SentenceFrames frames = frames_of(config);
+  for (const ModelType type : {ModelType::transformer, ModelType::s2s}) {
+    config.type = type, config.rnn.dim = 16;
+    const auto model = make_model(config, backend("cpu"), tiny.arena, DType::f32, false);
+    model->parameters().initialise(11);
+    const std::vector<std::vector<int32_t>> sources = {{30, 40, 50}, {60}, {}, {70, 80, 90, 100, 110, 120, 130}};
+    for (const int64_t tokens : {4, 1000}) {
+      const auto found =
+          aligned_search(tiny.cx, *model, {.beam_size = 4, .max_length_add = 20, .n_best = 3}, tokens, sources);
+      for (size_t s = 0; s < sources.size(); ++s) {
+        ASSERT_EQ(found[s].size(), 3u);
+        for (const Hypothesis& h : found[s]) {
+          const IdPair pair(frames.source.around(sources[s]), target_of(h, frames.target));
+          Alignment expected = align_pairs(tiny.cx, *model, {&pair, 1})[0];
+          drop_targets(expected, 1);
+          ASSERT_EQ(h.alignment.sources, expected.sources);
+          EXPECT_EQ(h.alignment.targets(), h.length);
+          EXPECT_THAT(h.alignment.weights, Pointwise(FloatNear(1e-5f), expected.weights));
+        }
+      }
+    }
+  }
 }
 
-TEST_F(StepwiseAlignment, LetsOtherRequestsBeTranslatedMeanwhile) {
+TEST_F(SearchAlignment, TakesNoFurtherStep) { EXPECT_EQ(steps(true), steps(false)); }
+
+TEST_F(SearchAlignment, IsOnlyOfThoseThatRequestIt) {
   Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, {});
-  std::vector<Translation> large, small, aligned;
-  submit(translator, request(true), large);
-  for (int left = steps(false); left > 0; --left) translator.step(1);
-  submit(translator, {.text = "the", .search = {.beam_size = 1, .max_length_add = 1}}, small);
-  submit(translator, {.text = "a", .search = {.beam_size = 1, .max_length_add = 1}, .alignment = true}, aligned);
-  while (small.empty() || aligned.empty()) translator.step(1);
-  EXPECT_THAT(large, IsEmpty());
+  std::vector<Translation> before, without, with;
+  submit(translator, request(false), before);
+  translator.step(1);
+  submit(translator, request(true), with);
+  submit(translator, request(false), without);
   while (!translator.idle()) translator.step(1);
-  EXPECT_EQ(large.size(), size_t(hypotheses));
+  for (size_t rank = 0; rank < size_t(hypotheses); ++rank) {
+    EXPECT_THAT(before[rank].alignment.links, IsEmpty());
+    EXPECT_THAT(without[rank].alignment.links, IsEmpty());
+    EXPECT_THAT(with[rank].alignment.links, Not(IsEmpty()));
+    EXPECT_EQ(before[rank].text, with[rank].text);
+  }
 }
 
-TEST_F(StepwiseAlignment, EndsIfTheRequestIsCancelled) {
+TEST_F(SearchAlignment, EndsIfTheRequestIsCancelled) {
   Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, {});
   std::vector<Translation> found;
   const auto ticket = submit(translator, request(true), found);
-  for (int left = steps(false) + 1; left > 0; --left) translator.step(1);
+  for (int left = steps(false) - 1; left > 0; --left) translator.step(1);
   EXPECT_TRUE(translator.cancel(ticket));
   EXPECT_TRUE(translator.idle());
   EXPECT_THAT(found, IsEmpty());
 }
 
 // Also in segments, and in batches of several hypotheses.
-TEST_F(StepwiseAlignment, IsThatOfALine) {
+TEST_F(SearchAlignment, IsThatOfALine) {
   for (const int64_t words : {4, 60, 1000})
     for (const int longest : {1000, 6}) {
       options = {.mini_batch_words = words, .max_length = longest, .alignment = {AlignmentStyle::hard}};
@@ -92,8 +127,8 @@ TEST_F(StepwiseAlignment, IsThatOfALine) {
     }
 }
 
-// Lines share a forced pass with others, unless a batch has no room for them.
-TEST_F(StepwiseAlignment, OfALineDoesNotDependOnOtherLines) {
+// Lines that end in the same step are aligned together, unless a batch has no room for them.
+TEST_F(SearchAlignment, OfALineDoesNotDependOnOtherLines) {
   const std::vector<std::string> lines = {"Where is the castle?", "", "the", "How much is a ticket? Where is it?", "a"};
   const auto links_of = [&](const std::vector<std::string>& some, int64_t words) {
     options = {.mini_batch_words = words, .alignment = {AlignmentStyle::hard}};
@@ -115,7 +150,7 @@ TEST_F(StepwiseAlignment, OfALineDoesNotDependOnOtherLines) {
   for (const int64_t words : {4, 20, 1000}) EXPECT_EQ(links_of(lines, words), alone) << words;
 }
 
-TEST_F(StepwiseAlignment, DoesNotWaitForLinesThatAreNotThere) {
+TEST_F(SearchAlignment, DoesNotWaitForLinesThatAreNotThere) {
   options = {.alignment = {AlignmentStyle::hard}};
   Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, {.beam_size = 2});
   expect_lines_written_before_the_next([&](const Translator::Flow& flow) { translator.run(flow); });
