@@ -37,6 +37,11 @@ TEST(Split, TakesAFullStopInsideAWordForNoEnd) {
 
 TEST(Split, CutsBeforeAWordElse) { EXPECT_THAT(split("▁a b ▁a b ▁a b", 5), ElementsAre("▁a b ▁a b ", "▁a b ")); }
 
+TEST(Split, TakesNeitherALoneBlankNorAnUnknownPieceForTheEndOfAWord) {
+  EXPECT_THAT(split("▁a b ▁ b b", 4), ElementsAre("▁a b ▁ b ", "b "));
+  EXPECT_THAT(split("▁a b zzz b b", 4), ElementsAre("▁a b <unk> b ", "b "));
+}
+
 TEST(Split, CutsAnywhereWhenThereIsNeither) {
   EXPECT_THAT(split("a b c a b c a", 3), ElementsAre("a b c ", "a b c ", "a "));
   EXPECT_THAT(split("a b", 1), ElementsAre("a ", "b "));
