@@ -94,8 +94,17 @@ class Explaining(CommandCase):
             (self.folder / "few").write_text("\n".join(self.lines[:30]) + "\n", encoding="utf-8")
             (self.folder / "out").write_text("".join(l.split(" ||| ")[0] + "\n" for l in found), encoding="utf-8")
             scored = self.succeed("score -m m -t few out --alignment", how).splitlines()
-            same = [a.split(" ||| ")[1] == b.split(" ||| ")[1] for a, b in zip(found, scored)]
+            same = [self.close(a.split(" ||| ")[1], b.split(" ||| ")[1], how) for a, b in zip(found, scored)]
             self.assertGreater(sum(same), 25)  # the text may be segmented differently from the model's output
+
+    @staticmethod
+    def close(a, b, how):
+        """Whether alignments are the same. A search and a forced pass add up weights in different orders."""
+        if how == "hard":
+            return a == b
+        a, b = ([[float(w) for w in row.split(",")] for row in text.split()] for text in (a, b))
+        return [len(row) for row in a] == [len(row) for row in b] and all(
+            abs(x - y) < 1e-5 for of_a, of_b in zip(a, b) for x, y in zip(of_a, of_b))
 
     def test_lists_have_alignments_before_scores_and_can_be_scored_again(self):
         lists = self.translate(self.lines[:3], "--n-best", "--alignment", "--word-scores")
@@ -147,7 +156,8 @@ class Explaining(CommandCase):
             self.assertEqual(e["read"], ["<s>"] + e["predicted"][:-1])
             cross = next(a for a in e["attention"] if a["site"] == "cross")
             self.assertEqual((cross["name"], cross["layer"], cross["heads"]), ("decoder.0.cross_attention", 0, [0]))
-            self.assertEqual(cross["weights"][0], [[float(w) for w in row.split(",")] for row in soft.split()])
+            explained = " ".join(",".join(str(w) for w in row) for row in cross["weights"][0])
+            self.assertTrue(self.close(explained, soft, "soft"))
 
     def test_pairs_are_explained_as_they_are(self):
         (self.folder / "one.s").write_text("abg\n\n", encoding="utf-8")
