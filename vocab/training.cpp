@@ -179,8 +179,8 @@ void check_values(const VocabularyTraining& training) {
 void check_pieces(const VocabularyTraining& training) {
   require_protectable(training.protected_symbols);
   const int least = (has_byte_fallback(training) ? 256 : 0) + 4 + int(training.protected_symbols.size());
-  require(training.size >= least, "a vocabulary of {} pieces, expected at least {}: bytes, special pieces and more",
-          grouped(training.size), least);
+  require(training.size >= least, "{} {} is too small, expected at least {}: bytes, special pieces and more",
+          training.size_option, training.size, least);
 }
 
 // The number after `words` in one of the library's messages.

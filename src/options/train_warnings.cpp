@@ -30,8 +30,9 @@ void warn_of_existing_vocabularies(const TrainOptions& o, const Given& given) {
 }
 
 void warn_without_links(const TrainOptions& o, const Given& given) {
-  if (o.guided_alignment.empty() && given.changed("guided-alignment-weight"))
-    log_warning("--guided-alignment-weight has no effect without --guided-alignment");
+  if (!o.guided_alignment.empty()) return;
+  for (const char* option : {"guided-alignment-weight", "transformer-guided-alignment-layer"})
+    if (given.changed(option)) log_warning("--{} has no effect without --guided-alignment", option);
 }
 
 // A learning rate that falls when validation stalls counts the same validations.

@@ -113,12 +113,8 @@ void KeptCheckpoints::keep_best(const RunValidation::Figure& figure, const Save&
 // Writing the best model of a metric may have failed. Then the next best one is written if it beats the model in the
 // file.
 void KeptCheckpoints::keep_best_model(const RunValidation::Figure& figure, const Save& save) {
-  auto& values = progress_.kept.values;
-  if (!decide(beats(metric_of(figure), figure.value, values))) return;
-  if (options_.keep_best == 0) {
-    if (figure.better) values[figure.metric] = figure.value;
-    return;
-  }
+  auto& values = progress_.kept.values;  // of files, which this call may not write
+  if (options_.keep_best == 0 || !decide(beats(metric_of(figure), figure.value, values))) return;
   const std::string output = fmt::format("--keep-best ({})", figure.metric);
   if (const std::string failure = write_best(best_path(options_.model, figure.metric), {}, save); !failure.empty())
     return unwritten_.add(output, failure);

@@ -68,6 +68,9 @@ bool prepare(TrainingSetup& setup, const Backend& backend, const Vocabularies& v
              setup.data.vocabs[1]);
   setup.training.gradient_shards = shards_of_run(setup, ranks);
   const bool resumed = resumes(setup);
+  const std::string& pretrained = setup.training.pretrained_model;
+  const bool begins_with_pretrained = !resumed && !pretrained.empty();
+  if (begins_with_pretrained) require_pretrained_vocabularies(pretrained, vocabularies, setup.data.vocabs);
   const Backend dry = dry_like(backend);
   Arena without_memory(Arena::Reserve::addresses_only);
   const auto model = make_model(setup.model, dry, without_memory, DType::f32, true, trainable_by(setup.optimizer));
@@ -76,9 +79,7 @@ bool prepare(TrainingSetup& setup, const Backend& backend, const Vocabularies& v
     setup.model.initialisation = initialisation_of(state_path(setup.training.model));
   }
   trained_rows(model->parameters(), setup.optimizer.freeze);
-  const std::string& pretrained = setup.training.pretrained_model;
-  if (!resumed && !pretrained.empty())
-    require_pretrained(pretrained, model->parameters(), vocabularies, setup.data.vocabs);
+  if (begins_with_pretrained) require_pretrained(pretrained, model->parameters(), vocabularies, setup.data.vocabs);
   return resumed;
 }
 

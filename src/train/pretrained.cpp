@@ -59,12 +59,17 @@ void require_same_shapes(const ModelOutline& its, const Parameters& parameters, 
       complain(its.path, fmt::format("it has {} ({}), this run has none", name, fmt::join(shape, ",")));
 }
 
-void require_fitting(const ModelOutline& its, const Parameters& parameters, const Vocabularies& vocabularies,
-                     const std::vector<std::string>& paths) {
+void require_known_vocabularies(const ModelOutline& its, const Vocabularies& vocabularies,
+                                const std::vector<std::string>& paths) {
   if (!is_or_extends(vocabularies.source, its.vocabularies.source) ||
       !is_or_extends(vocabularies.target, its.vocabularies.target))
     require_its_vocabularies(its.path, its.vocabularies, vocabularies, paths,
                              "give that model's vocabularies as --vocabs; missing files are written from the model");
+}
+
+void require_fitting(const ModelOutline& its, const Parameters& parameters, const Vocabularies& vocabularies,
+                     const std::vector<std::string>& paths) {
+  require_known_vocabularies(its, vocabularies, paths);
   require_same_shapes(its, parameters, vocabularies);
 }
 
@@ -80,6 +85,11 @@ OpenOptions pretrained_options(const std::string& model, const std::vector<std::
 void require_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
                         const std::vector<std::string>& paths) {
   require_fitting(outline_of(model, pretrained_options(model, paths)), parameters, vocabularies, paths);
+}
+
+void require_pretrained_vocabularies(const std::string& model, const Vocabularies& vocabularies,
+                                     const std::vector<std::string>& paths) {
+  require_known_vocabularies(outline_of(model, pretrained_options(model, paths)), vocabularies, paths);
 }
 
 TrainedLengths load_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,

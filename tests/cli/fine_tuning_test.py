@@ -153,6 +153,8 @@ class FineTuning(InFolder):
             said = self.refused("--pretrained-model", "m.safetensors", *more, vocabs="w w")
             self.assertIn("m.safetensors was trained with another vocabulary than w", said)
             self.assertIn("hint: give that model's vocabularies as --vocabs", said)
+            said = self.refused("--pretrained-model", "m.safetensors", *more, vocabs="v w")
+            self.assertIn("m.safetensors was trained with another vocabulary than w", said)
 
     def test_a_pattern_that_matches_nothing_is_refused_with_the_nearest(self):
         said = self.refused("--freeze", "decoder.*", "encodr.0.*")

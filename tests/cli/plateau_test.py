@@ -81,6 +81,8 @@ class Plateau(InFolder):
                 ("--lr-decay-freq has no effect with --lr-decay-strategy epoch",
                  "--lr-decay 0.5 --lr-decay-strategy epoch --lr-decay-start 3 --lr-decay-freq 10u"),
                 ("--guided-alignment-weight has no effect without --guided-alignment", "--guided-alignment-weight 1"),
+                ("--transformer-guided-alignment-layer has no effect without --guided-alignment",
+                 "--transformer-guided-alignment-layer 1"),
                 ("--early-stopping-epsilon has no effect with --early-stopping 0",
                  "--early-stopping 0 --early-stopping-epsilon 1"),
                 ("--early-stopping-on has no effect with --early-stopping 0",

@@ -109,6 +109,25 @@ TEST(KeptCheckpoints, AreForgottenOnceTheirFilesAreGone) {
   EXPECT_EQ(run.folder.content_of("m.best-cross-entropy"), "3") << "the best of the files that are there";
 }
 
+TEST(KeptCheckpoints, AreComparedWithWhatTheFilesHave) {
+  Keeping run({.keep_best = 1});
+  run.validate(1, 5);
+  run.options.keep_best = 0;
+  run.validate(2, 3);
+  EXPECT_EQ(run.folder.content_of("m.best-cross-entropy"), "1");
+  run.options.keep_best = 1;
+  run.validate(3, 4);
+  EXPECT_EQ(run.folder.content_of("m.best-cross-entropy"), "3") << "better than the file, though not than update 2";
+
+  Keeping other({.keep_best = 0});
+  other.folder.make("m.best-cross-entropy", "of another run");
+  other.validate(1, 3);
+  other.options.keep_best = 1;
+  other.kept.resume();
+  other.validate(2, 4);
+  EXPECT_EQ(other.folder.content_of("m.best-cross-entropy"), "2");
+}
+
 TEST(KeptCheckpoints, StayAfterARollback) {
   Keeping run({.keep_best = 2}), without({.keep_best = 0});
   for (Keeping* each : {&run, &without}) {

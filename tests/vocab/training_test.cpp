@@ -209,7 +209,7 @@ TEST_P(Training, RefusesWhatCannotWork) {
   EXPECT_THAT(error_of(options).what(), HasSubstr("a character coverage of 0.97, expected 0.98 to 1"));
   options = training();
   options.size = 200;
-  EXPECT_THAT(error_of(options).what(), HasSubstr("a vocabulary of 200 pieces, expected at least 260"));
+  EXPECT_THAT(error_of(options).what(), HasSubstr("--size 200 is too small, expected at least 260"));
   options.inputs = {folder.make("blank", "\n  \n\t\n")};
   options.size = 380;
   EXPECT_THAT(error_of(options).what(), HasSubstr("blank: no text to learn a vocabulary from"));
