@@ -238,7 +238,7 @@ struct dragoman_request {
   dragoman_partial_function partial;        /* NULL: only the whole translation */
   const struct dragoman_glossary* glossary; /* may be freed after dragoman_submit; not with sampling; NULL: none */
   const struct dragoman_forbidden_phrases* avoid; /* may be freed after dragoman_submit; NULL: none */
-  int alignment; /* 1: link words of the translation to those of the text: takes a further pass; an error for a model
+  int alignment; /* 1: link words of the translation to those of the text, by attention; an error for a model
                   * without cross-attention */
   uint64_t line; /* number that sampling draws by, together with the seed: give each text another one, such as its
                   * line number from 0, or they share their draws */

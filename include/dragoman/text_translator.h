@@ -53,8 +53,8 @@ struct TranslationRequest {
   std::shared_ptr<const ForbiddenPhrases> avoid = {};  // TextTranslator::forbidden_phrases(); null: none
   bool scores = true;  // compute log-probabilities and scores, and give the pieces; without, there are no pieces, the
                        // numbers are undefined, and greedy search is faster
-  bool alignment = false;  // link words of the translation to those of the text, by the attention between them: takes a
-                           // further pass; an Error for a model without cross-attention
+  bool alignment = false;  // link words of the translation to those of the text, by the attention between them; an
+                           // Error for a model without cross-attention
   uint64_t line = 0;  // number that sampling draws by, together with the seed: the index of this text among several
   /// Receives the beginning of the best translation each time more of it is decided; see docs/embedding.md. Must not
   /// throw. null: not requested.

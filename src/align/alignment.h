@@ -19,7 +19,6 @@ struct Alignment {
   std::vector<float> weights;  // (T,S)
 
   int64_t targets() const { return sources == 0 ? 0 : int64_t(weights.size()) / sources; }  // T
-  bool operator==(const Alignment&) const = default;
   std::span<const float> row(int64_t target) const { return std::span(weights).subspan(target * sources, sources); }
 };
 

@@ -49,20 +49,4 @@ void put(std::vector<Alignment> some, std::span<const size_t> numbers, std::vect
   for (size_t i = 0; i < numbers.size(); ++i) all[numbers[i]] = std::move(some[i]);
 }
 
-std::vector<Alignment> align_pairs(const Context& cx, Model& model, std::span<const IdPair> pairs) {
-  std::vector<Alignment> alignments(pairs.size());
-  AlignmentObserver aligner(model.config());
-  Context observed{.backend = cx.backend,
-                   .arena = cx.arena,
-                   .packed = cx.packed,
-                   .rounded = cx.rounded,
-                   .observer = aligner.observer()};
-  for_each_batch(pairs, INT64_MAX, [&](const Batch& batch, std::span<const size_t> numbers) {
-    if (batch.target.ids.empty()) return;  // there are no queries
-    model.loss(observed, batch, 0);        // unlike logits, needs memory for some rows at a time
-    put(aligner.take(), numbers, alignments);
-  });
-  return alignments;
-}
-
 }  // namespace dragoman

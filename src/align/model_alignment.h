@@ -35,8 +35,4 @@ class AlignmentObserver {
 /// all[numbers[i]] = some[i].
 void put(std::vector<Alignment> some, std::span<const size_t> numbers, std::vector<Alignment>& all);
 
-/// The alignments of pairs, by one forced pass in float32 or with packed weights. They do not depend on the other
-/// pairs. That of a pair with an empty target is empty.
-std::vector<Alignment> align_pairs(const Context& cx, Model& model, std::span<const IdPair> pairs);
-
 }  // namespace dragoman

@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "align/alignment.h"
 #include "decode/continuation.h"
 #include "decode/options.h"
 #include "decode/required_phrases.h"
@@ -19,7 +18,6 @@ struct Sentence {
   uint64_t line = 0, segment = 0;    // keys of random draws: line of the input, segment of a long line
   Constraints constraints = {};      // in addition to those of the options
   Phrases phrases = {};              // that the translation must contain
-  bool align = false;                // whether its hypotheses get alignments
 };
 
 /// The most groups of hypotheses that have some piece of a phrase.
@@ -45,7 +43,6 @@ struct Hypothesis {
   int length = 0;                           // predicted tokens: the ids and </s>, which is missing at the length limit
   std::vector<float> piece_log_probs = {};  // of each predicted token
   std::vector<double> by_model = {};        // log_prob under each model, unweighted; empty for one model
-  Alignment alignment = {};                 // of the predicted tokens, if the sentence requests it
   bool operator==(const Hypothesis&) const = default;
 };
 

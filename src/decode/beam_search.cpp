@@ -27,10 +27,10 @@ int64_t Search::tokens_of(const Waiting& w) {
 }
 
 Search::Ticket Search::add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed,
-                           Partial partial) {
+                           Partial partial, Aligned aligned) {
   drop_impossible(sentence, *options, models_.conventions());
   waiting_.push_back({++last_ticket_, std::move(sentence), std::move(options), wanted, std::move(found),
-                      std::move(failed), std::move(partial)});
+                      std::move(failed), std::move(partial), std::move(aligned)});
   waiting_tokens_ += tokens_of(waiting_.back());
   return last_ticket_;
 }
@@ -42,13 +42,22 @@ bool Search::cancel(Ticket ticket) {
     waiting_.erase(queued);
     return true;
   }
-  const auto active = std::ranges::find(active_, ticket, &Active::ticket);
-  if (active == active_.end()) return false;
-  models_.remove(active->handle);
-  active_tokens_ -= active->tokens;
-  active_.erase(active);
-  full_ = false;
+  if (const auto active = std::ranges::find(active_, ticket, &Active::ticket); active != active_.end()) {
+    forget(*active);
+    active_.erase(active);
+    return true;
+  }
+  const auto ended = std::ranges::find(ended_, ticket, [](const Ended& e) { return e.sentence.ticket; });
+  if (ended == ended_.end()) return false;
+  forget(ended->sentence);
+  ended_.erase(ended);
   return true;
+}
+
+void Search::forget(const Active& sentence) {
+  models_.remove(sentence.handle);
+  active_tokens_ -= sentence.tokens;
+  full_ = false;
 }
 
 // Encoding one sentence at a time would be inefficient, so this waits until a quarter of the budget is free.
@@ -92,13 +101,13 @@ void Search::admit(std::vector<Waiting> sentences) {
             "either all sentences of a search must have a vocabulary, or none");
   int handle = 0;
   try {
-    if (std::ranges::any_of(sentences, [](const Waiting& w) { return w.sentence.align; })) models_.keep_attention();
+    if (std::ranges::any_of(sentences, [](const Waiting& w) { return bool(w.aligned); })) models_.keep_attention();
     handle = models_.add(source, width, std::move(choices));
   } catch (const std::exception& error) {
     const bool lack = is_lack_of_memory(error);
     if (!lack && !dynamic_cast<const Error*>(&error)) throw;
     if (sentences.size() > 1) return admit_one_by_one(std::move(sentences));
-    if (lack && !active_.empty()) return put_back(std::move(sentences[0]));
+    if (lack && !(active_.empty() && ended_.empty())) return put_back(std::move(sentences[0]));
     if (!sentences[0].failed) throw;
     return sentences[0].failed(std::current_exception());
   }
@@ -109,9 +118,9 @@ void Search::admit(std::vector<Waiting> sentences) {
     auto picker = make_picker(*w.options);
     const int width = beam_width(*w.options, w.sentence);
     const bool log_probs = w.wanted == Wanted::log_probs || width > 1;
-    active_.push_back({w.ticket, handle++, tokens, 0, 0, width, std::move(w.options), log_probs, w.sentence.align,
-                       std::move(picker), std::move(beam), std::move(w.found), std::move(w.failed),
-                       std::move(w.partial)});
+    active_.push_back({w.ticket, handle++, tokens, 0, 0, width, std::move(w.options), log_probs, std::move(picker),
+                       std::move(beam), std::move(w.found), std::move(w.failed), std::move(w.partial),
+                       std::move(w.aligned)});
   }
 }
 
@@ -234,20 +243,20 @@ void Search::step() {
   }
   if (!active_.empty()) extend();
   report_beginnings();
-  std::vector<Active> finished = take_finished();
+  std::vector<Ended> finished = take_finished();
   std::exception_ptr error;  // what has been found is not lost
   try {
     if (models_.on_device()) occupy_device();
   } catch (...) {
     error = std::current_exception();
   }
-  for (Active& s : finished) {
-    if (!s.error)
-      s.found(std::move(s.best));
-    else if (s.failed)
-      s.failed(s.error);
+  for (Ended& e : finished) {
+    if (!e.error)
+      e.sentence.found(std::move(e.best));
+    else if (e.sentence.failed)
+      e.sentence.failed(e.error);
     else
-      error = s.error;
+      error = e.error;
   }
   if (error) std::rethrow_exception(error);
 }
@@ -303,63 +312,69 @@ void Search::report_beginnings() {
   }
 }
 
-std::vector<Search::Active> Search::take_finished() {
-  std::vector<Active> finished;
+Search::Ended Search::ended(Active sentence) const {
+  Ended e{std::move(sentence), {}, {}};
+  e.best = e.sentence.beam.best();
+  if (e.sentence.aligned)
+    for (auto& rows : e.sentence.beam.rows_of_best()) e.to_align.push_back({e.sentence.handle, std::move(rows)});
+  return e;
+}
+
+// The models remember sentences until they have been aligned.
+std::vector<Search::Ended> Search::take_finished() {
   for (Active& s : active_)
-    if (s.beam.live().empty()) finished.push_back(std::move(s));
+    if (s.beam.live().empty()) ended_.push_back(ended(std::move(s)));
   std::erase_if(active_, [](const Active& s) { return s.beam.live().empty(); });
-  for (Active& s : finished) s.best = s.beam.best();
-  align(finished);
-  for (const Active& s : finished) {
-    models_.remove(s.handle);
-    active_tokens_ -= s.tokens;
-    full_ = false;
-  }
+  align_some();
+  const auto done = std::stable_partition(ended_.begin(), ended_.end(), [](const Ended& e) { return !e.done(); });
+  std::vector<Ended> finished(std::make_move_iterator(done), std::make_move_iterator(ended_.end()));
+  ended_.erase(done, ended_.end());
+  for (const Ended& e : finished) forget(e.sentence);
   return finished;
 }
 
-// Before the models forget the sentences. Attention weights are large, so few hypotheses are aligned at once. If there
-// is no memory, each is tried alone, and only the sentences fail that cannot be aligned.
-void Search::align(std::span<Active> finished) {
+// Those of one batch, since matrices of attention weights are large, and all other sentences wait for them.
+std::vector<Search::Unaligned> Search::next_to_align() {
   std::vector<Unaligned> next;
   int64_t tokens = 0;
-  const auto align_next = [&] {
+  for (Ended& e : ended_)
+    for (size_t rank = e.aligned; rank < e.to_align.size(); ++rank) {
+      tokens += std::max(e.sentence.tokens, std::ssize(e.to_align[rank].positions));
+      if (!next.empty() && tokens > tokens_) return next;
+      next.push_back({&e, rank});
+    }
+  return next;
+}
+
+// If there is no memory for all together, each is tried alone, and only the sentences fail that cannot be aligned.
+void Search::align_some() {
+  const std::vector<Unaligned> next = next_to_align();
+  if (next.empty()) return;
+  try {
+    return align(next);
+  } catch (const std::exception& error) {
+    if (!is_lack_of_memory(error)) throw;
+  }
+  for (const Unaligned& one : next) {
+    if (one.sentence->error) continue;
     try {
-      align(std::span<const Unaligned>(next));
+      align({&one, 1});
     } catch (const std::exception& error) {
       if (!is_lack_of_memory(error)) throw;
-      for (const Unaligned& one : next) try_to_align(one);
-    }
-    next.clear(), tokens = 0;
-  };
-  for (Active& s : finished) {
-    if (!s.align) continue;
-    auto rows = s.beam.rows_of_best();
-    for (size_t rank = 0; rank < rows.size(); ++rank) {
-      tokens += std::max(s.tokens, std::ssize(rows[rank]));
-      if (!next.empty() && tokens > tokens_) align_next();
-      next.push_back({&s, rank, {s.handle, std::move(rows[rank])}});
+      one.sentence->error = std::current_exception();
     }
   }
-  if (!next.empty()) align_next();
 }
 
 void Search::align(std::span<const Unaligned> hypotheses) {
   std::vector<DecodedTokens> tokens;
-  for (const Unaligned& h : hypotheses) tokens.push_back(h.tokens);
+  for (const auto& [sentence, rank] : hypotheses) tokens.push_back(sentence->to_align[rank]);
   std::vector<Alignment> alignments = models_.align(tokens);
   for (size_t i = 0; i < hypotheses.size(); ++i) {
+    const auto& [e, rank] = hypotheses[i];
     drop_targets(alignments[i], std::ssize(models_.conventions().frames.target.before));
-    hypotheses[i].sentence->best[hypotheses[i].rank].alignment = std::move(alignments[i]);
-  }
-}
-
-void Search::try_to_align(const Unaligned& hypothesis) {
-  try {
-    align(std::span(&hypothesis, 1));
-  } catch (const std::exception& error) {
-    if (!is_lack_of_memory(error)) throw;
-    hypothesis.sentence->error = std::current_exception();
+    e->sentence.aligned(e->best[rank], std::move(alignments[i]));
+    ++e->aligned;
   }
 }
 

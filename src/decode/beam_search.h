@@ -24,6 +24,8 @@ class Search {
   using Found = std::function<void(std::vector<Hypothesis> best)>;  // the n_best hypotheses, best first
   using Failed = std::function<void(std::exception_ptr error)>;
   using Partial = std::function<void(std::span<const int32_t> decided)>;  // certain beginning of its best hypothesis
+  /// The alignment of a hypothesis: of its predicted tokens, after those that are given. Must not throw.
+  using Aligned = std::function<void(const Hypothesis& hypothesis, Alignment alignment)>;
   using Ticket = uint64_t;
 
   /// `tokens` limits the source tokens in flight (with </s>); twice as many hypotheses are allowed, which is the
@@ -32,12 +34,15 @@ class Search {
 
   /// Queues a sentence. `found` is called by the step in which its search ends. If a step has no memory for it, that
   /// step calls `failed` instead, or throws if there is no `failed`; likewise if there is none to align its hypotheses.
-  /// `partial` is called by each step that decides more tokens (Beam::decided), until the search ends.
-  Ticket add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed = {}, Partial partial = {});
+  /// `partial` is called by each step that decides more tokens (Beam::decided), until the search ends. If
+  /// there is `aligned`, it receives the alignments of the hypotheses, in order, before `found` is called; a step
+  /// aligns hypotheses with about as many tokens as the budget.
+  Ticket add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed = {}, Partial partial = {},
+             Aligned aligned = {});
   /// Cancels a sentence that is queued or being translated: none of its functions is called afterwards. False if it has
   /// already ended; the step in which it has may still call its `found`.
   bool cancel(Ticket ticket);
-  bool idle() const { return active_.empty() && waiting_.empty(); }
+  bool idle() const { return active_.empty() && waiting_.empty() && ended_.empty(); }
   /// Token budget taken by unfinished sentences.
   int64_t tokens() const { return waiting_tokens_ + active_tokens_; }
   /// Whether unfinished sentences take less than the budget.
@@ -65,6 +70,7 @@ class Search {
     Found found;
     Failed failed;
     Partial partial;
+    Aligned aligned;
   };
   struct Active {
     Ticket ticket;
@@ -75,15 +81,22 @@ class Search {
     int width;       // beam_width()
     Options options;
     bool log_probs;
-    bool align;
     std::unique_ptr<const Picker> picker;
     Beam beam;
     Found found;
     Failed failed;
     Partial partial;
-    size_t decided = 0;            // tokens that were passed to `partial`
-    std::vector<Hypothesis> best;  // once the search has ended …
-    std::exception_ptr error;      // … or the reason why they could not be aligned
+    Aligned aligned;
+    size_t decided = 0;  // tokens that were passed to `partial`
+  };
+  struct Ended {
+    Active sentence;
+    std::vector<Hypothesis> best;
+    std::vector<DecodedTokens> to_align;  // one for each of these; empty: no alignments are wanted
+    size_t aligned = 0;                   // hypotheses so far
+    std::exception_ptr error = {};        // if there is no memory to align them
+
+    bool done() const { return error || aligned == to_align.size(); }
   };
 
   static int64_t tokens_of(const Waiting& w);
@@ -104,21 +117,23 @@ class Search {
   bool admits() const;
   std::optional<AheadRequest> ahead_request(std::span<const RowRequest> requests) const;
   void report_beginnings();
-  std::vector<Active> take_finished();
+  Ended ended(Active sentence) const;
+  std::vector<Ended> take_finished();
   struct Unaligned {  // a hypothesis
-    Active* sentence;
+    Ended* sentence;
     size_t rank;
-    DecodedTokens tokens;
   };
-  void align(std::span<Active> finished);
+  std::vector<Unaligned> next_to_align();
+  void align_some();
   void align(std::span<const Unaligned> hypotheses);
-  void try_to_align(const Unaligned& hypothesis);
+  void forget(const Active& sentence);
   void occupy_device();
 
   Ensemble models_;
   const int64_t tokens_;
   std::deque<Waiting> waiting_;
   std::vector<Active> active_;
+  std::vector<Ended> ended_;                       // and not aligned yet
   std::vector<std::vector<Continuation>> picked_;  // for each row of this step
   int64_t waiting_tokens_ = 0, active_tokens_ = 0;
   bool full_ = false;  // there was no memory for the first waiting sentence beside the active ones

@@ -33,8 +33,8 @@ int first_segment(const Vocabulary& vocabulary, std::span<const int32_t> ids, in
   bool word_found = false;
   for (int at = longest; at > longest / 2; --at) {
     const std::string before = text_of(vocabulary, ids[at - 1]), after = text_of(vocabulary, ids[at]);
-    // A lone blank belongs to the word after it.
-    const bool blank = after.starts_with(' ') || (before.ends_with(' ') && before != " ");
+    // Blanks without a word belong to the word after them.
+    const bool blank = after.starts_with(' ') || (before.ends_with(' ') && !without_blanks(before).empty());
     if (ends_sentence(without_blanks(before), blank)) return at;
     if (!word_found && blank) word = at, word_found = true;
   }

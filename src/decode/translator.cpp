@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "align/model_alignment.h"
 #include "backend/backend.h"
 #include "base/grouped.h"
 #include "base/log.h"
@@ -143,14 +144,15 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (shortlist_) sentences[i].constraints.push_back(shortlist_);
     if (avoid_) sentences[i].constraints.push_back(avoid_);
-    sentences[i].align = aligns;
     if (aligns) text.sources.push_back(sentences[i].source);
-    const auto found = [this, &text, i, aligns](std::vector<Hypothesis> best) {
+    const auto aligned = [this, &text, i](const Hypothesis& hypothesis, Alignment alignment) {
       try {
-        if (aligns) take_alignments(text, i, best);
+        take(text, i, hypothesis, std::move(alignment));
       } catch (const std::exception&) {
         text.error = std::current_exception();
       }
+    };
+    const auto found = [&text, i](std::vector<Hypothesis> best) {
       if (!text.phrases.empty()) text.lacks |= !RequiredPhrases(text.phrases[i]).are_in(best[0].ids);
       text.found[i] = std::move(best);
       --text.unfinished;
@@ -160,8 +162,8 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
       --text.unfinished;
     };
     auto partial = text.partial ? report_beginning(text, i) : Search::Partial();
-    text.tickets.push_back(
-        text.on->add(std::move(sentences[i]), text.search, text.wanted, found, failed, std::move(partial)));
+    text.tickets.push_back(text.on->add(std::move(sentences[i]), text.search, text.wanted, found, failed,
+                                        std::move(partial), aligns ? Search::Aligned(aligned) : Search::Aligned()));
   }
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "align/model_alignment.h"
+#include "align/alignment.h"
 #include "base/line_reader.h"
 #include "base/line_writer.h"
 #include "decode/searches.h"
@@ -90,7 +90,8 @@ class Translator {
   bool has_room() { return searches_.next().has_room(); }
   /// Whether so few requests wait that more of them would improve throughput.
   bool wants_more() { return searches_.wants_more(); }
-  /// Extends all translations by one or more tokens, as Searches does. Answers the requests that are done.
+  /// Extends all translations by one or more tokens, as Searches does, and aligns some of those that have ended.
+  /// Answers the requests that are done.
   void step(int most = Searches::steps_at_once);
 
   /// Number of lines so far that are longer than any training sentence of a model.
@@ -113,7 +114,7 @@ class Translator {
     std::vector<std::vector<Hypothesis>> found;  // for each
     std::vector<std::vector<int32_t>> sources;   // of each, if alignments are requested
     std::vector<ByteRange> ranges;               // of all source tokens in a request's text, likewise
-    std::vector<std::vector<Aligned>> aligned;   // the hypotheses of each sentence that has ended, likewise
+    std::vector<std::vector<Aligned>> aligned;   // the hypotheses of each sentence that are aligned so far, likewise
     std::vector<Phrases> phrases;                // of each sentence, if one has any
     bool lacks = false;                          // a required phrase
     std::exception_ptr error;                    // if a sentence has failed
@@ -167,8 +168,9 @@ class Translator {
   void warn_of_lack(uint64_t line);
   void answer(Pending& request);
   std::vector<Translation> best(Text text) const;
-  std::vector<Link> links(const Text& text, size_t sentence, const Hypothesis& hypothesis) const;
-  void take_alignments(Text& text, size_t sentence, std::span<Hypothesis> best) const;
+  std::vector<Link> links(const Text& text, size_t sentence, const Hypothesis& hypothesis,
+                          const Alignment& alignment) const;
+  void take(Text& text, size_t sentence, const Hypothesis& hypothesis, Alignment alignment) const;
 
   const Vocabularies& vocabularies_;
   const TranslateOptions options_;

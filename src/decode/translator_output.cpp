@@ -22,19 +22,17 @@ std::vector<Translation> Translator::best(Text text) const {
   return line;
 }
 
-// Matrices of attention weights are large, so what is not wanted of them is dropped as soon as a sentence ends.
-void Translator::take_alignments(Text& text, size_t sentence, std::span<Hypothesis> best) const {
-  for (Hypothesis& h : best) {
-    Aligned& aligned = text.aligned[sentence].emplace_back();
-    if (!text.ranges.empty()) aligned.links = links(text, sentence, h);
-    aligned.alignment = LineAlignment(std::exchange(h.alignment, {}), text.alignment);
-  }
+// A matrix of attention weights is large, so what is not wanted of it is dropped at once.
+void Translator::take(Text& text, size_t sentence, const Hypothesis& hypothesis, Alignment alignment) const {
+  Aligned& aligned = text.aligned[sentence].emplace_back();
+  if (!text.ranges.empty()) aligned.links = links(text, sentence, hypothesis, alignment);
+  aligned.alignment = LineAlignment(std::move(alignment), text.alignment);
 }
 
 // Links each target token to the source token with the largest attention weight, and each source token that is left to
 // the target token with the largest weight, except ends and language pieces.
-std::vector<Link> Translator::links(const Text& text, size_t sentence, const Hypothesis& hypothesis) const {
-  const Alignment& alignment = hypothesis.alignment;
+std::vector<Link> Translator::links(const Text& text, size_t sentence, const Hypothesis& hypothesis,
+                                    const Alignment& alignment) const {
   size_t first = 0;  // token of this sentence in the text
   for (size_t i = 0; i < sentence; ++i) first += text.sources[i].size();
   const size_t given = frames_of(first_.model->config()).source.before.size();

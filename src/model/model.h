@@ -67,7 +67,8 @@ class Decoding {
   virtual void keep() = 0;
   virtual void remove(int sentence) = 0;  // ignores unknown handles
 
-  /// Makes sentences that are added from now on keep what show_attention() needs. For models with cross-attention.
+  /// Makes all sentences that are added from now on keep what show_attention() needs: the queries of one layer, a row
+  /// of the width of the model for each token. For models with cross-attention.
   virtual void keep_attention() { fail("this model shows no attention"); }
   /// Shows the observer the cross-attention that alignments are taken from (AlignmentConfig), as in a full pass over
   /// these tokens and their sources: of hypotheses of sentences that were not removed, each with at least one token.

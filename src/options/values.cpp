@@ -21,6 +21,8 @@ void refuse_form(const std::string& word, Bounds bounds) {
   if (std::is_unsigned_v<T> && number < 0) return;
   if (std::is_integral_v<T> && number != std::floor(number)) return;
   require(bounds.contain(number), "{} is out of range, expected {}", word, to_text(bounds));
+  constexpr double exact = int64_t{1} << 53;  // of larger ones, digits are lost
+  require(std::abs(number) <= exact, "'{}' is not in the expected form, digits only", word);
   fail("'{}' is not in the expected form, {}", word,
        std::is_integral_v<T> ? fmt::format("{:.0f}", number + 0.0) : std::string(begin, end));
 }

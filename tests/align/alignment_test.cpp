@@ -1,4 +1,5 @@
 #include "align/model_alignment.h"
+#include "tests/align_pairs.h"
 
 #include <gmock/gmock.h>
 

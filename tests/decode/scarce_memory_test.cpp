@@ -90,7 +90,7 @@ TEST(ScarceMemory, FailsSomeTranslationsOfARecurrentModel) {
   expect_that_some_fail(config);
 }
 
-// Requests that are due are aligned together: one without memory for its own alignments must not fail the others.
+// Sentences that have ended are aligned together: one without memory for its own alignments must not fail the others.
 TEST(ScarceMemory, FailsSomeAlignmentsAndThoseAlone) {
   TinyModel tiny;
   const std::vector<std::string> lines = {"the", "Where is the castle? How much is a ticket? Where is it?", "a",

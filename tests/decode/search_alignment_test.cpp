@@ -2,6 +2,7 @@
 
 #include "align/model_alignment.h"
 #include "decode/translator.h"
+#include "tests/align_pairs.h"
 #include "tests/decode/aligned_search.h"
 #include "tests/decode/tiny_translator.h"
 
@@ -13,7 +14,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::Pointwise;
 
-/// Alignments are taken from what the search has computed, when a sentence ends.
+/// Alignments are taken from what the search has computed, when a sentence ends: one batch in each step.
 class SearchAlignment : public testing::Test {
  protected:
   TextRequest request(bool alignment) const {
@@ -48,6 +49,7 @@ TEST_F(SearchAlignment, IsThatOfAForcedPass) {
   config.generation.target_language_id = 7;
   config.alignment.heads = 1;
   const SentenceFrames frames = frames_of(config);
+  int ended = 0, at_limit = 0;
   for (const ModelType type : {ModelType::transformer, ModelType::s2s}) {
     config.type = type, config.rnn.dim = 16;
     const auto model = make_model(config, backend("cpu"), tiny.arena, DType::f32, false);
@@ -57,21 +59,47 @@ TEST_F(SearchAlignment, IsThatOfAForcedPass) {
       const auto found =
           aligned_search(tiny.cx, *model, {.beam_size = 4, .max_length_add = 20, .n_best = 3}, tokens, sources);
       for (size_t s = 0; s < sources.size(); ++s) {
-        ASSERT_EQ(found[s].size(), 3u);
-        for (const Hypothesis& h : found[s]) {
+        ASSERT_EQ(found[s].best.size(), 3u);
+        ASSERT_EQ(found[s].alignments.size(), 3u);
+        for (size_t rank = 0; rank < 3; ++rank) {
+          const Hypothesis& h = found[s].best[rank];
+          const Alignment& alignment = found[s].alignments[rank];
+          ++(h.length > std::ssize(h.ids) ? ended : at_limit);
           const IdPair pair(frames.source.around(sources[s]), target_of(h, frames.target));
           Alignment expected = align_pairs(tiny.cx, *model, {&pair, 1})[0];
           drop_targets(expected, 1);
-          ASSERT_EQ(h.alignment.sources, expected.sources);
-          EXPECT_EQ(h.alignment.targets(), h.length);
-          EXPECT_THAT(h.alignment.weights, Pointwise(FloatNear(1e-5f), expected.weights));
+          ASSERT_EQ(alignment.sources, expected.sources);
+          EXPECT_EQ(alignment.targets(), h.length);
+          EXPECT_THAT(alignment.weights, Pointwise(FloatNear(1e-5f), expected.weights));
         }
       }
     }
   }
+  EXPECT_GT(ended, 0);
+  EXPECT_GT(at_limit, 0);
 }
 
-TEST_F(SearchAlignment, TakesNoFurtherStep) { EXPECT_EQ(steps(true), steps(false)); }
+TEST_F(SearchAlignment, TakesNoFurtherStepUnlessABatchHasNoRoom) {
+  EXPECT_EQ(steps(true), steps(false));
+  options.mini_batch_words = 4;  // a batch has one hypothesis
+  EXPECT_EQ(steps(true), steps(false) + hypotheses - 1) << "the step that ends the search aligns the first one";
+}
+
+TEST_F(SearchAlignment, LetsOtherRequestsBeTranslatedMeanwhile) {
+  options.mini_batch_words = 4;
+  Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, {});
+  std::vector<Translation> large, small;
+  submit(translator, request(true), large);
+  for (int left = steps(false); left > 0; --left) translator.step(1);
+  submit(translator, {.text = "the", .search = {.beam_size = 1, .max_length_add = 1}}, small);
+  for (int left = hypotheses - 2; left > 0; --left) {
+    EXPECT_THAT(large, IsEmpty());
+    translator.step(1);
+  }
+  while (!translator.idle()) translator.step(1);
+  EXPECT_EQ(large.size(), size_t(hypotheses));
+  EXPECT_EQ(small.size(), 1u);
+}
 
 TEST_F(SearchAlignment, IsOnlyOfThoseThatRequestIt) {
   Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, {});
@@ -90,11 +118,12 @@ TEST_F(SearchAlignment, IsOnlyOfThoseThatRequestIt) {
 }
 
 TEST_F(SearchAlignment, EndsIfTheRequestIsCancelled) {
+  options.mini_batch_words = 4;
   Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, {});
   std::vector<Translation> found;
   const auto ticket = submit(translator, request(true), found);
-  for (int left = steps(false) - 1; left > 0; --left) translator.step(1);
-  EXPECT_TRUE(translator.cancel(ticket));
+  for (int left = steps(false) + 1; left > 0; --left) translator.step(1);
+  EXPECT_TRUE(translator.cancel(ticket)) << "while it is aligned";
   EXPECT_TRUE(translator.idle());
   EXPECT_THAT(found, IsEmpty());
 }

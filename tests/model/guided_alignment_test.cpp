@@ -9,6 +9,7 @@
 #include "backend/registry.h"
 #include "model/model.h"
 #include "model/validate.h"
+#include "tests/align_pairs.h"
 #include "tests/op_check/values.h"
 
 namespace dragoman {
