@@ -135,6 +135,18 @@ TEST_F(InspectCommand, DescribesVocabulariesOfOtherPrograms) {
   EXPECT_EQ(json_of({.model = folder.make("stored", Vocabulary::load(options.model).bytes())})["pieces"], 3);
 }
 
+// A configuration of Marian has the same ending, and names its files under "models".
+TEST_F(InspectCommand, TellsVocabulariesFromConfigurationsOfMarian) {
+  for (const char* line : {"models: 2\n", "vocabs: 2\n", "@cat: 2\n", "\"@cat\": 2\n"}) {
+    const InspectOptions options{.model = folder.make("v.yml", std::string("</s>: 0\n<unk>: 1\n") + line)};
+    EXPECT_EQ(json_of(options)["pieces"], 3) << line;
+  }
+  expect_error(folder.make("gap.yml", "</s>: 0\nmodels: 2\nb: 4\n"), "no piece has id 3");
+  expect_error(folder.make("two.yml", "models: m.npz\n"), "two.yml: models is not a list of files");
+  expect_error(folder.make("broken.yml", "models: [m.npz\n"), "broken.yml: no YAML: ");
+  expect_error(folder.make("nothing.yml", "# nothing\n"), "nothing.yml contains no pieces");
+}
+
 TEST_F(InspectCommand, SaysWhatIsWrongWithAFile) {
   expect_error(folder / "missing", "missing");
   expect_error(folder.make("empty", ""), "is empty");

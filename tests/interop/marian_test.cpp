@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "interop/marian_config.h"
+#include "interop/marian_files.h"
 #include "interop/open_model.h"
 #include "tests/error_of.h"
 #include "tests/interop/golden.h"
@@ -92,6 +93,18 @@ TEST(MarianModel, FindsItsVocabulariesInTheConfigurationsBesideIt) {
   EXPECT_EQ(open_model(folder / "m.npz.decoder.yml").vocabularies().target.size(), 20);
   folder.make("two.yml", "models: [m.npz, m.npz]\nvocabs: [words.yml, words.yml]\n");
   EXPECT_THROW(open_model(folder / "two.yml"), Error);
+}
+
+TEST(MarianModel, LooksFurtherIfAConfigurationBesideItNamesNothing) {
+  const TemporaryFolder folder;
+  folder.make("m.npz", read_file(golden("tied.npz")));
+  folder.make("words.yml", read_file(words[0]));
+  folder.make("m.npz.yml", "relative-paths: true\nvocabs: [words.yml, words.yml]\n");
+  for (const char* nothing : {"", "# nothing\n", "- words.yml\n", "words\n", "beam-size: 6\n"}) {
+    folder.make("decoder.yml", nothing);
+    EXPECT_EQ(open_model(folder / "m.npz").vocabularies().target.size(), 20) << nothing;
+    EXPECT_FALSE(find_marian_files(folder / "decoder.yml")) << nothing;
+  }
 }
 
 TEST(MarianModel, NeedsTheVocabulariesThatItWasTrainedWith) {
