@@ -76,8 +76,7 @@ std::vector<std::string> files_of(const YAML::Node& configuration, const std::st
   if (!list || is_id(list)) return {};
   require(list.IsSequence(), "{}: {} is not a list of files", path, key);
   const fs::path folder = fs::path(path).parent_path();
-  const YAML::Node option = configuration["relative-paths"];
-  const bool relative = option && option.IsScalar() && option.Scalar() == "true";
+  const bool relative = has_relative_paths(configuration, path);
   for (const YAML::Node& entry : list) {
     require(entry.IsScalar(), "{}: {} is not a list of files", path, key);
     const fs::path name = entry.Scalar(), beside = folder / name.filename();
@@ -90,6 +89,14 @@ std::vector<std::string> files_of(const YAML::Node& configuration, const std::st
 }
 
 }  // namespace
+
+bool has_relative_paths(const YAML::Node& configuration, const std::string& path) {
+  const YAML::Node value = configuration[std::string(marian_relative_paths)];
+  bool relative = false;
+  require(!value || YAML::convert<bool>::decode(value, relative), "{}: {}: '{}' is neither true nor false", path,
+          marian_relative_paths, value ? YAML::Dump(value) : "");
+  return relative;
+}
 
 // Models of dragoman may have such a name, too, and other programs' models are zip archives, too.
 bool is_marian_npz(const std::string& path) {

@@ -95,6 +95,20 @@ TEST(MarianModel, FindsItsVocabulariesInTheConfigurationsBesideIt) {
   EXPECT_THROW(open_model(folder / "two.yml"), Error);
 }
 
+TEST(MarianModel, FindsFilesRelativeToItsConfigurationForEachWordOfYaml) {
+  const TemporaryFolder folder;
+  const auto vocab_of = [&](const std::string& word) {
+    return find_marian_files(
+               folder.make("decoder.yml", "models: [m.npz]\nvocabs: [a/v.yml]\nrelative-paths: " + word + "\n"))
+        ->vocabs.at(0);
+  };
+  for (const char* word : {"true", "True", "yes", "on"}) EXPECT_EQ(vocab_of(word), folder / "a/v.yml") << word;
+  for (const char* word : {"false", "No"}) EXPECT_EQ(vocab_of(word), "a/v.yml") << word;
+  for (const char* word : {"maybe", "[true]", "~"})
+    EXPECT_EQ(error_of([&] { vocab_of(word); }),
+              folder / "decoder.yml: relative-paths: '" + word + "' is neither true nor false");
+}
+
 TEST(MarianModel, LooksFurtherIfAConfigurationBesideItNamesNothing) {
   const TemporaryFolder folder;
   folder.make("m.npz", read_file(golden("tied.npz")));
