@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "interop/marian_config.h"
 #include "interop/marian_files.h"
 #include "interop/open_model.h"
@@ -123,13 +124,27 @@ TEST(MarianModel, LooksFurtherIfAConfigurationBesideItNamesNothing) {
 
 TEST(MarianModel, NeedsTheVocabulariesThatItWasTrainedWith) {
   const TemporaryFolder folder;
-  const std::string more = folder.make("more.yml", read_file(words[0]) + "another: 20\n");
+  const std::string more = source_dir() + "/tests/vocab/golden/bpe.spm";
   EXPECT_THAT(error_of([&] {
                 read_marian(golden("tied.npz"), {more, more});
               }),
-              AllOf(HasSubstr("has 20 rows"), HasSubstr("21 pieces")));
+              AllOf(HasSubstr("has 20 rows"), HasSubstr("340 pieces")));
   const std::string fewer = folder.make("fewer.yml", "</s>: 0\n<unk>: 1\na: 2\n");
   EXPECT_EQ(read_marian(golden("tied.npz"), {fewer, fewer})->vocabularies.target.size(), 20);
+}
+
+// Marian reads dim-vocabs pieces of a list; here 20.
+TEST(MarianModel, UsesTheFirstPiecesOfALongerList) {
+  const TemporaryFolder folder;
+  std::string said;
+  const LogSink sink = [&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) said += message;
+  };
+  const LogScope scope(&sink);
+  const std::string more = folder.make("more.yml", read_file(words[0]) + "another: 20\nrare: 21\n");
+  const Vocabularies v = read_marian(golden("tied.npz"), {words[0], more})->vocabularies;
+  EXPECT_EQ(v.target.bytes(), v.source.bytes());
+  EXPECT_EQ(said, more + ": only its first 20 of 22 pieces are used, as dim-vocabs of the model says");
 }
 
 TEST(MarianModel, NamesTheSentencePieceModelThatIsBroken) {
