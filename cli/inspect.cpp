@@ -20,9 +20,7 @@ constexpr auto kinds_hint =
     "models and lists of pieces (.yml, .yaml, .json, .txt)";
 
 // Recognises a file by its first bytes.
-Description describe_file(const std::string& path, const std::vector<std::string>& vocabs) {
-  if (path == "-") throw Error("inspect reads files, not stdin", "give the name of a model file");
-  if (auto foreign = read_foreign_model(path, {.vocabs = vocabs})) return describe_converted(path, std::move(*foreign));
+Description describe_content(const std::string& path) {
   const MappedFile file(path);
   const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
   if (bytes.empty()) throw Error(path + " is empty", kinds_hint);
@@ -32,6 +30,17 @@ Description describe_file(const std::string& path, const std::vector<std::string
   if (const std::string_view kind = kind_of_file(bytes.substr(0, 512)); !kind.empty())
     throw Error(fmt::format("{} is {}, which inspect cannot read", path, kind), kinds_hint);
   throw Error(fmt::format("{} is not a file that inspect can read", path), kinds_hint);
+}
+
+Description describe_file(const std::string& path, const std::vector<std::string>& vocabs) {
+  if (path == "-") throw Error("inspect reads files, not stdin", "give the name of a model file");
+  if (auto foreign = read_foreign_model(path, {.vocabs = vocabs})) return describe_converted(path, std::move(*foreign));
+  refuse_other_levels(path);
+  try {
+    return describe_content(path);
+  } catch (const Error& error) {
+    throw_for_part(error, path);
+  }
 }
 
 std::string json_page(const Json& json) { return json_text(json, 2) + "\n"; }

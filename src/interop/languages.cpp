@@ -65,6 +65,12 @@ bool names_language(const std::string& piece) {
   return std::ranges::count(shapes, shape) > 0;
 }
 
+bool lists_languages(const Vocabulary& vocabulary) {
+  int count = 0;
+  for (int32_t id = 0; id < vocabulary.size(); ++id) count += names_language(vocabulary.piece(id));
+  return count > 1;
+}
+
 bool has_languages_in_source(const Vocabulary& source) {
   for (int32_t id = 0; id < source.size(); ++id)
     if (names_opus_target(source.piece(id))) return true;

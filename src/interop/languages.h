@@ -12,6 +12,9 @@ struct Languages {
 /// Whether a piece names a language as multilingual models do: `__fr__`, `fra_Latn` or `fr_XX`.
 bool names_language(const std::string& piece);
 
+/// Whether two or more pieces of a vocabulary name languages so: one may be ordinary text.
+bool lists_languages(const Vocabulary& vocabulary);
+
 /// The pieces with which a source names the language to translate into, perhaps after other tags: `>>fra<<`, or `▁
 /// <2fr>`, `▁ <news> ▁ <2fr>` by a SentencePiece model in which tags are protected symbols. Empty: it names none.
 std::span<const int32_t> leading_tags(const Vocabulary& vocabulary, std::span<const int32_t> source);

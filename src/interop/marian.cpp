@@ -28,13 +28,24 @@ void ignore_activation_factors(WeightMapping& weights, const std::vector<std::st
     if (name.ends_with("_QuantMultA")) weights.ignore(name);
 }
 
+// Marian makes lists of all words of a text, and reads only the most frequent words of a longer list.
+std::vector<std::string> first_pieces(std::vector<std::string> pieces, size_t limit, const std::string& path) {
+  if (pieces.size() > limit) {
+    log_warning("{}: only its first {} of {} pieces are used, as dim-vocabs of the model says", path, limit,
+                pieces.size());
+    pieces.resize(limit);
+  }
+  return pieces;
+}
+
 // The vocabulary file lists the pieces by id; a separate file is the tokenizer. OPUS-MT folders have a SentencePiece
 // model or BPE merges beside the list (source.spm or source.bpe); without one, the text must already be tokenised.
 // Pieces of the SentencePiece model that are not in the list are never used.
-Vocabulary load_vocabulary(const std::string& path, const char* side, int rows) {
+Vocabulary load_vocabulary(const std::string& path, const char* side, int rows, bool cut) {
   if (!is_piece_list(path)) return Vocabulary::load(path);
   ListedVocabulary v;
   v.pieces = pieces_of_file(read_regular_file(path), path);
+  if (cut) v.pieces = first_pieces(std::move(v.pieces), size_t(rows), path);
   v.special = marian_special(v.pieces);
   fill_up(v, rows);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -52,12 +63,15 @@ Vocabulary load_vocabulary(const std::string& path, const char* side, int rows) 
   return Vocabulary::from_list(std::move(v), path);
 }
 
-Vocabularies load_vocabularies(const MarianFiles& files, const ModelConfig& c) {
+Vocabularies load_vocabularies(const MarianFiles& files, const ModelConfig& c, const std::vector<int>& dim_vocabs) {
   require(files.vocabs.size() == 2, "{}: a model needs a source and a target vocabulary, found {}", files.model,
           files.vocabs.size());
-  Vocabulary source = load_vocabulary(files.vocabs[0], "source", c.source_vocabulary);
+  const auto load = [&](size_t side, const char* name, int rows) {
+    return load_vocabulary(files.vocabs[side], name, rows, side < dim_vocabs.size() && dim_vocabs[side] == rows);
+  };
+  Vocabulary source = load(0, "source", c.source_vocabulary);
   const bool same = files.vocabs[1] == files.vocabs[0] && !is_piece_list(files.vocabs[0]);
-  Vocabulary target = same ? source : load_vocabulary(files.vocabs[1], "target", c.target_vocabulary);
+  Vocabulary target = same ? source : load(1, "target", c.target_vocabulary);
   return {std::move(source), std::move(target)};
 }
 
@@ -100,7 +114,7 @@ std::optional<ConvertedModel> read_marian(const std::string& path, const std::ve
   const std::string options = text_of(weights.get(marian_options_tensor));
   ModelConfig config = marian_config(options, files->model);
   set_vocabulary_sizes(config, weights);
-  ConvertedModel model{config, load_vocabularies(*files, config), {}};
+  ConvertedModel model{config, load_vocabularies(*files, config, marian_dim_vocabs(options, files->model)), {}};
   take_special_ids(model.config, model.vocabularies, weights);
   validate(model.config, files->model);
   weights.ignore(marian_options_tensor);

@@ -159,6 +159,10 @@ std::vector<int> marian_decoder_layers(const std::string& yaml, const std::strin
   return MarianOptions(yaml, path).get("transformer-tied-layers", std::vector<int>());
 }
 
+std::vector<int> marian_dim_vocabs(const std::string& yaml, const std::string& path) {
+  return MarianOptions(yaml, path).get("dim-vocabs", std::vector<int>());
+}
+
 ModelConfig marian_config(const std::string& yaml, const std::string& path) {
   const MarianOptions o(yaml, path);
   refuse_unsupported(o);

@@ -9,9 +9,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "interop/marian_names.h"
 #include "interop/zip.h"
 #include "vocab/container.h"
+#include "vocab/piece_list.h"
 
 namespace dragoman {
 namespace {
@@ -43,24 +45,38 @@ bool is_yaml(const std::string& path) {
   return (path.ends_with(".yml") || path.ends_with(".yaml")) && fs::is_regular_file(path);
 }
 
-YAML::Node parse(const std::string& path) {
+bool lists_pieces(const std::string& text, const std::string& path) {
   try {
-    return YAML::Load(read_regular_file(path));
+    return !pieces_of_yaml(text, path).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Null for a list of pieces that is not YAML, such as one with the line "@cat: 4".
+YAML::Node parse(const std::string& path) {
+  const std::string text = read_regular_file(path);
+  try {
+    return YAML::Load(text);
   } catch (const YAML::Exception& e) {
+    if (lists_pieces(text, path)) return {};
     fail("{}: no YAML: {}", path, e.what());
   }
 }
+
+// Lists of pieces are mappings too: one of them may have the piece "models".
+bool is_id(const YAML::Node& value) { return value.IsScalar() && parse_number<int64_t>(value.Scalar()).has_value(); }
 
 // The files that a configuration names under `key`, relative to its folder if it says so, else to the working
 // directory. Also finds them if the configuration was moved together with its files.
 std::vector<std::string> files_of(const YAML::Node& configuration, const std::string& path, const char* key) {
   std::vector<std::string> files;
-  const YAML::Node list = configuration.IsMap() ? configuration[key] : YAML::Node();
-  if (!list) return {};
+  if (!configuration.IsMap()) return {};
+  const YAML::Node list = configuration[key];
+  if (!list || is_id(list)) return {};
   require(list.IsSequence(), "{}: {} is not a list of files", path, key);
   const fs::path folder = fs::path(path).parent_path();
-  const YAML::Node option = configuration["relative-paths"];
-  const bool relative = option && option.IsScalar() && option.Scalar() == "true";
+  const bool relative = has_relative_paths(configuration, path);
   for (const YAML::Node& entry : list) {
     require(entry.IsScalar(), "{}: {} is not a list of files", path, key);
     const fs::path name = entry.Scalar(), beside = folder / name.filename();
@@ -73,6 +89,14 @@ std::vector<std::string> files_of(const YAML::Node& configuration, const std::st
 }
 
 }  // namespace
+
+bool has_relative_paths(const YAML::Node& configuration, const std::string& path) {
+  const YAML::Node value = configuration[std::string(marian_relative_paths)];
+  bool relative = false;
+  require(!value || YAML::convert<bool>::decode(value, relative), "{}: {}: '{}' is neither true nor false", path,
+          marian_relative_paths, value ? YAML::Dump(value) : "");
+  return relative;
+}
 
 // Models of dragoman may have such a name, too, and other programs' models are zip archives, too.
 bool is_marian_npz(const std::string& path) {

@@ -1,11 +1,23 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vocab/vocabulary.h"
 
+namespace YAML {
+class Node;
+}
+
 namespace dragoman {
+
+/// The key of Marian's configurations that makes file names relative to their folder.
+inline constexpr std::string_view marian_relative_paths = "relative-paths";
+
+/// Whether a configuration, which is a mapping, has this key with one of YAML's words for true. Error, naming `path`,
+/// if its value is no truth value.
+bool has_relative_paths(const YAML::Node& configuration, const std::string& path);
 
 /// The files of a Marian model.
 struct MarianFiles {

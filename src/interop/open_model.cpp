@@ -37,31 +37,20 @@ std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenO
   return model;
 }
 
-// For what people name in place of the folder or the file that is the model.
-void refuse_other_levels(const std::string& path) {
-  if (std::filesystem::is_directory(path))
-    throw Error(path + " is a folder without a model that dragoman reads",
-                "looked for config.json with a model_type (Hugging Face), model.bin (CTranslate2, Argos Translate), "
-                "decoder.yml (Marian), config.yaml (JoeyNMT) and vocab.src.0.json (Sockeye) in it; give the file of a "
-                "model of dragoman, Marian, fairseq or OpenNMT-py");
-  if (path.ends_with(".onnx") && std::filesystem::exists(path))
-    throw Error(path + " is an ONNX model, which dragoman writes but does not read",
-                "give the model that it was made from");
+bool may_be_part(const std::string& path) {
+  const std::filesystem::path file = path;
+  const std::string name = file.filename();
+  const bool part =
+      name == "model.safetensors" || name == "pytorch_model.bin" || name == "model.bin" || name == "config.json";
+  return part && std::filesystem::exists(file.parent_path() / "config.json");
 }
 
 ModelFile read_own(const std::string& path) {
   refuse_other_levels(path);
-  const std::filesystem::path file = path, folder = file.parent_path();
   try {
     return ModelFile(path);
   } catch (const Error& error) {
-    const std::string name = file.filename();
-    const bool part =
-        name == "model.safetensors" || name == "pytorch_model.bin" || name == "model.bin" || name == "config.json";
-    if (!part || !std::filesystem::exists(folder / "config.json")) throw;
-    throw Error(error.what(),
-                fmt::format("{}{}if it is part of another program's model, give the folder: {}", error.hint(),
-                            error.hint().empty() ? "" : "; ", folder.empty() ? "." : folder.string()));
+    throw_for_part(error, path);
   }
 }
 
@@ -81,6 +70,24 @@ std::map<std::string, std::vector<int64_t>> shapes_of(std::span<const TensorEntr
 }
 
 }  // namespace
+
+void refuse_other_levels(const std::string& path) {
+  if (std::filesystem::is_directory(path))
+    throw Error(path + " is a folder without a model that dragoman reads",
+                "looked for config.json with a model_type (Hugging Face), model.bin (CTranslate2, Argos Translate), "
+                "decoder.yml (Marian), config.yaml (JoeyNMT) and vocab.src.0.json (Sockeye) in it; give the file of a "
+                "model of dragoman, Marian, fairseq or OpenNMT-py");
+  if (path.ends_with(".onnx") && std::filesystem::exists(path))
+    throw Error(path + " is an ONNX model, which dragoman writes but does not read",
+                "give the model that it was made from");
+}
+
+void throw_for_part(const Error& error, const std::string& path) {
+  if (!may_be_part(path)) throw;
+  const std::string folder = std::filesystem::path(path).parent_path();
+  throw Error(error.what(), fmt::format("{}{}if it is part of another program's model, give the folder: {}",
+                                        error.hint(), error.hint().empty() ? "" : "; ", folder.empty() ? "." : folder));
+}
 
 std::optional<ConvertedModel> read_foreign_model(const std::string& path, const OpenOptions& options) {
   require(options.vocabs.empty() || options.vocabs.size() == 2,

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "dragoman/error.h"
 #include "interop/converted_model.h"
 #include "interop/languages.h"
 
@@ -23,6 +24,13 @@ std::optional<ConvertedModel> read_foreign_model(const std::string& path, const 
 /// memory as its file would take on disk, for the lifetime of the ModelFile. A dragoman model contains its
 /// vocabularies, so `vocabs` is ignored.
 ModelFile open_model(const std::string& path, const OpenOptions& options = {});
+
+/// Error for what people name in place of the folder or the file that is the model: a folder, an ONNX model.
+void refuse_other_levels(const std::string& path);
+
+/// To be called where `error`, about the file `path`, was caught: throws it again, with a hint to give the folder if
+/// the file may be a part of another program's model.
+[[noreturn]] void throw_for_part(const Error& error, const std::string& path);
 
 /// What is known of a model before any weight of another program's model is converted.
 struct ModelOutline {

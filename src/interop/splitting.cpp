@@ -10,11 +10,11 @@ namespace dragoman {
 namespace {
 
 constexpr const char* argos_merges = "bpe.model";  // of Argos Translate
+constexpr std::string_view usual_merges[] = {"bpecodes", "code", "codes", "bpe.codes"};
 
-bool are_merges(const std::string& name) {
-  for (const char* usual : {"bpecodes", "code", "codes", "bpe.codes"})
-    if (name == usual) return true;
-  return name.ends_with(".bpe") || name.ends_with("bpe.model.txt");
+bool are_merges(const std::string& name, const std::string& text) {
+  return text.starts_with("#version:") || std::ranges::count(usual_merges, name) > 0 || name.ends_with(".bpe") ||
+         name.ends_with("bpe.model.txt");
 }
 
 // fastBPE writes a count after each merge ("t h</w> 512"), and no "#version: 0.2" line as subword-nmt does.
@@ -39,25 +39,26 @@ Splitting splitting_of(std::string text, bool merges, std::string path) {
 }  // namespace
 
 Splitting load_splitting(const std::string& path) {
-  return splitting_of(read_regular_file(path), are_merges(std::filesystem::path(path).filename()), path);
+  std::string text = read_regular_file(path);
+  const bool merges = are_merges(std::filesystem::path(path).filename(), text);
+  return splitting_of(std::move(text), merges, path);
 }
 
 std::vector<std::string> tokenizer_names(const std::string& side) {
-  return {side + ".spm",
-          "sentencepiece.model",
-          "sentencepiece.bpe.model",
-          "spiece.model",
-          "spm.model",
-          side + ".bpe",
-          "bpecodes",
-          "code",
-          argos_merges};
+  std::vector<std::string> names = {side + ".spm",  "sentencepiece.model", "sentencepiece.bpe.model",
+                                    "spiece.model", "spm.model",           side + ".bpe"};
+  names.insert(names.end(), std::begin(usual_merges), std::end(usual_merges));
+  names.emplace_back(argos_merges);
+  return names;
 }
 
 Splitting find_splitting(const FileSet& texts, const std::string& side) {
   for (const std::string& name : tokenizer_names(side))
-    if (texts.has(name))
-      return splitting_of(texts.text(name), are_merges(name) || name == argos_merges, texts.path_of(name));
+    if (texts.has(name)) {
+      std::string text = texts.text(name);
+      const bool merges = are_merges(name, text) || name == argos_merges;
+      return splitting_of(std::move(text), merges, texts.path_of(name));
+    }
   return {};
 }
 

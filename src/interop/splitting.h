@@ -16,8 +16,8 @@ struct Splitting {
   std::string path = {};  // of its file, for messages
 };
 
-/// Loads a SentencePiece model, or the merges of subword-nmt or fastBPE (recognised by the file name: "….bpe",
-/// "bpecodes", "code" and the like).
+/// Loads a SentencePiece model, or the merges of subword-nmt or fastBPE (recognised by a first line "#version: …" or by
+/// the file name: "….bpe", "bpecodes", "code" and the like).
 Splitting load_splitting(const std::string& path);
 
 /// The usual names of the tokenizer file beside a model, the preferred first; `side` is "source" or "target".

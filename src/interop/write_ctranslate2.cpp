@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "interop/alibi_table.h"
 #include "interop/export.h"
+#include "interop/languages.h"
 #include "interop/sinusoid_table.h"
 #include "interop/suppressed_bias.h"
 #include "interop/write_ctranslate2_bin.h"
@@ -28,6 +29,9 @@ constexpr std::string_view expressible_in_ctranslate2[] = {
     "relative_positions", "relative_values",  "relative_buckets",   "relative_max_distance",
     "attention_score",    "embedding_scale",  "decoder_start",      "source_bos",
     "source_eos",         "suppressed_ids",   "search_rule"};
+
+// Pieces of languages that are not part of the text.
+constexpr std::string_view languages_in_ctranslate2[] = {"source_language", "target_language"};
 
 constexpr int64_t rows_of_sinusoids = 4096;  // CTranslate2 rejects sentences longer than its table
 constexpr int buckets_of_alibi = 8192;       // distances below 2,048 have ranges of their own on both sides
@@ -299,6 +303,26 @@ std::string configuration_of(const ModelFile& model) {
          "\n";
 }
 
+// A folder of CTranslate2 does not say where a model takes its languages: dragoman guesses it from the pieces. Whether
+// it will guess what the model has.
+bool languages_come_back(const ModelFile& model) {
+  const GenerationConfig& g = model.config().generation;
+  const auto& [source, target] = model.vocabularies();
+  const bool first = model.config().positions != Positions::relative_bias && lists_languages(target);
+  if (g.target_language == TargetLanguage::target) return g.source_language == SourceLanguage::first && first;
+  return g.source_language == SourceLanguage::none && !first && has_languages_in_source(source);
+}
+
+void require_expressible(const ModelFile& model) {
+  std::vector<std::string_view> keys(std::begin(expressible_in_ctranslate2), std::end(expressible_in_ctranslate2));
+  if (languages_come_back(model))
+    keys.insert(keys.end(), std::begin(languages_in_ctranslate2), std::end(languages_in_ctranslate2));
+  const GenerationConfig& g = model.config().generation;
+  const bool stored = g.source_language_id >= 0 || g.target_language_id >= 0;
+  require_fields(model, keys, "CTranslate2", {},
+                 stored ? "write the model without --source-lang and --target-lang, if they were given; " : "");
+}
+
 // Fields of which CTranslate2 has some values.
 void require_kinds(const ModelFile& model) {
   const ModelConfig& c = model.config();
@@ -318,7 +342,7 @@ void require_kinds(const ModelFile& model) {
 }  // namespace
 
 void write_ctranslate2(const ModelFile& model, const std::string& path) {
-  require_fields(model, expressible_in_ctranslate2, "CTranslate2");
+  require_expressible(model);
   require_kinds(model);
   Variables variables(model);
   variables.all();

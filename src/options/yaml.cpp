@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "interop/marian_files.h"
 #include "options/foreign.h"
 #include "options/parse.h"
 #include "options/suggest.h"
@@ -58,16 +59,6 @@ Strings words_of(const YAML::Node& value, const std::string& where) {
 // A key as written, or empty if it is not a scalar. YAML reads `null`, an option of align, as no value.
 std::string name_of(const YAML::Node& key) { return key.IsNull() ? "null" : key.IsScalar() ? key.Scalar() : ""; }
 
-// Marian's key for file names relative to the folder of the configuration.
-constexpr std::string_view relative_paths = "relative-paths";
-
-bool has_relative_paths(const YAML::Node& file, const std::string& path) {
-  const YAML::Node value = file[std::string(relative_paths)];
-  const std::string word = value && value.IsScalar() ? value.Scalar() : "false";
-  require(word == "true" || word == "false", "{}: {}: '{}' is neither true nor false", path, relative_paths, word);
-  return word == "true";
-}
-
 // A file name of a script needs a slash, or the shell looks for a program of this name.
 void make_relative_to(const std::filesystem::path& config, const Option& option, Strings& words) {
   const std::filesystem::path folder = config.has_parent_path() ? config.parent_path() : ".";
@@ -111,7 +102,7 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
       const int line = entry.first.Mark().line + 1;
       const std::string where = fmt::format("{}, line {}", path, line), key = name_of(entry.first);
       require(!key.empty(), "{}: expected the name of an option", where);
-      if (key == relative_paths) return;
+      if (key == marian_relative_paths) return;
       const Option* option = find(options, key);
       const Strings words = option ? Strings() : words_of_foreign(entry.second);
       if (const Foreign* row = option ? nullptr : renamed_option(key, words, findings.command())) {

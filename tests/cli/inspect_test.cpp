@@ -15,7 +15,9 @@ namespace dragoman {
 namespace {
 
 using nlohmann::json;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class InspectCommand : public testing::Test {
@@ -36,6 +38,14 @@ class InspectCommand : public testing::Test {
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr(part));
     }
+  }
+  static std::string hint_of(const std::string& path) {
+    try {
+      inspect_command(engine, {.model = path});
+    } catch (const Error& error) {
+      return error.hint();
+    }
+    return "no error";
   }
 
   TemporaryFolder folder;
@@ -84,7 +94,7 @@ TEST_F(InspectCommand, DescribesAModelLikeT5) {
 TEST_F(InspectCommand, SaysWhichHeadsGiveAlignments) {
   ModelConfig config = toy_config();
   const auto page = [&] { return output_of({.model = save_toy_model(folder / "m", 1, config)}); };
-  EXPECT_THAT(page(), testing::Not(HasSubstr("alignments")));
+  EXPECT_THAT(page(), Not(HasSubstr("alignments")));
   config.decoder_layers = 3;
   config.alignment.heads = 1;
   EXPECT_THAT(page(), HasSubstr("of the first head of decoder layer 3\n"));
@@ -135,6 +145,18 @@ TEST_F(InspectCommand, DescribesVocabulariesOfOtherPrograms) {
   EXPECT_EQ(json_of({.model = folder.make("stored", Vocabulary::load(options.model).bytes())})["pieces"], 3);
 }
 
+// A configuration of Marian has the same ending, and names its files under "models".
+TEST_F(InspectCommand, TellsVocabulariesFromConfigurationsOfMarian) {
+  for (const char* line : {"models: 2\n", "vocabs: 2\n", "@cat: 2\n", "\"@cat\": 2\n"}) {
+    const InspectOptions options{.model = folder.make("v.yml", std::string("</s>: 0\n<unk>: 1\n") + line)};
+    EXPECT_EQ(json_of(options)["pieces"], 3) << line;
+  }
+  expect_error(folder.make("gap.yml", "</s>: 0\nmodels: 2\nb: 4\n"), "no piece has id 3");
+  expect_error(folder.make("two.yml", "models: m.npz\n"), "two.yml: models is not a list of files");
+  expect_error(folder.make("broken.yml", "models: [m.npz\n"), "broken.yml: no YAML: ");
+  expect_error(folder.make("nothing.yml", "# nothing\n"), "nothing.yml contains no pieces");
+}
+
 TEST_F(InspectCommand, SaysWhatIsWrongWithAFile) {
   expect_error(folder / "missing", "missing");
   expect_error(folder.make("empty", ""), "is empty");
@@ -142,6 +164,19 @@ TEST_F(InspectCommand, SaysWhatIsWrongWithAFile) {
   expect_error(folder.make("newlines", "\n\n\n"), "is text, expected a SentencePiece model");
   expect_error(folder.make("m.npz", "PK\3\4 and so on"), "zip archive");
   expect_error("-", "stdin");
+}
+
+// With the errors of the commands that use a model.
+TEST_F(InspectCommand, SaysThatAPartOfAModelIsNamedByItsFolder) {
+  const std::string golden = source_dir() + "/tests/interop/golden/";
+  for (const std::string part : {"ct2_marian/model.bin", "marianmt/config.json"}) {
+    const std::string parent = std::filesystem::path(part).parent_path();
+    EXPECT_THAT(hint_of(golden + part), EndsWith("another program's model, give the folder: " + golden + parent));
+  }
+  expect_error(folder / "", "is a folder without a model that dragoman reads");
+  EXPECT_THAT(hint_of(folder / ""), HasSubstr("looked for config.json"));
+  expect_error(folder.make("m.onnx", "graph"), "is an ONNX model, which dragoman writes but does not read");
+  EXPECT_THAT(hint_of(folder.make("model.bin", "no model beside it")), Not(HasSubstr("folder")));
 }
 
 TEST_F(InspectCommand, FindsADamagedModel) {

@@ -11,6 +11,7 @@
 #include "options/train_table.h"
 #include "tests/cli/marian_cases.h"
 #include "tests/cli/marian_training_cases.h"
+#include "tests/error_of.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
@@ -123,6 +124,18 @@ TEST_F(Files, OfADecoderNameWhatLiesBesideThem) {
   EXPECT_THAT(options.models, testing::ElementsAre(folder / "model.npz", "/else/where"));
   EXPECT_EQ(options.input, "-");
   EXPECT_EQ(options.beam_size, 6);
+}
+
+TEST_F(Files, AreRelativeForEachWordOfYaml) {
+  const auto model_of = [&](const std::string& word) {
+    TranslateCommandOptions options;
+    parse(translate_table(), {"-c", file("model: m\nrelative-paths: " + word + "\n")}, options);
+    return options.models.at(0);
+  };
+  for (const char* word : {"true", "True", "TRUE", "yes", "on"}) EXPECT_EQ(model_of(word), folder / "m") << word;
+  for (const char* word : {"false", "False", "no", "Off"}) EXPECT_EQ(model_of(word), "m") << word;
+  for (const char* word : {"maybe", "1", "[true]", "~"})
+    EXPECT_THAT(error_of([&] { model_of(word); }), testing::HasSubstr("is neither true nor false")) << word;
 }
 
 TEST_F(Files, OfAShortlistAreOnlyTheFirstWord) {

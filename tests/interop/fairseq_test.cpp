@@ -163,6 +163,23 @@ TEST_F(Fairseq, SplitsTextByMerges) {
   EXPECT_THAT(open_model(path(), named).vocabularies().source.encode("dot t"), ElementsAre(3, 7));
 }
 
+// subword-nmt's begin with a version; fastBPE's are known by their names.
+TEST_F(Fairseq, RecognisesMergesByTheirVersion) {
+  folder.make("dict.en.txt", "dog 1\nd@@ 1\no@@ 1\nt 1\na 1\nh 1\no 1\ne 1\n");
+  const std::string merges = "#version: 0.2\nd o\ndo g</w>\n", fast = "d o 9\ndo g</w> 8\n";
+  const std::string path_of_merges = folder.make("bpe.32000", merges);
+  const OpenOptions named{.vocabs = {path_of_merges, path_of_merges}};
+  EXPECT_THAT(open_model(path(), named).vocabularies().source.encode("dog t"), ElementsAre(4, 7));
+  for (const std::string usual : {"codes", "bpe.codes"})
+    for (const std::string& text : {merges, fast}) {
+      folder.make(usual, text);
+      EXPECT_THAT(open_model(path()).vocabularies().source.encode("dog t"), ElementsAre(4, 7)) << usual;
+      std::filesystem::remove(folder / usual);
+    }
+  folder.make("sentencepiece.bpe.model", merges);
+  EXPECT_THAT(open_model(path()).vocabularies().source.encode("dog t"), ElementsAre(4, 7));
+}
+
 TEST_F(OldFairseq, SplitsTextBySentencePiece) {
   const Vocabulary source = open_model(path()).vocabularies().source;
   EXPECT_EQ(source.size(), 64);

@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "interop/marian_config.h"
+#include "interop/marian_files.h"
 #include "interop/open_model.h"
 #include "tests/error_of.h"
 #include "tests/interop/golden.h"
@@ -94,15 +96,55 @@ TEST(MarianModel, FindsItsVocabulariesInTheConfigurationsBesideIt) {
   EXPECT_THROW(open_model(folder / "two.yml"), Error);
 }
 
+TEST(MarianModel, FindsFilesRelativeToItsConfigurationForEachWordOfYaml) {
+  const TemporaryFolder folder;
+  const auto vocab_of = [&](const std::string& word) {
+    return find_marian_files(
+               folder.make("decoder.yml", "models: [m.npz]\nvocabs: [a/v.yml]\nrelative-paths: " + word + "\n"))
+        ->vocabs.at(0);
+  };
+  for (const char* word : {"true", "True", "yes", "on"}) EXPECT_EQ(vocab_of(word), folder / "a/v.yml") << word;
+  for (const char* word : {"false", "No"}) EXPECT_EQ(vocab_of(word), "a/v.yml") << word;
+  for (const char* word : {"maybe", "[true]", "~"})
+    EXPECT_EQ(error_of([&] { vocab_of(word); }),
+              folder / "decoder.yml: relative-paths: '" + word + "' is neither true nor false");
+}
+
+TEST(MarianModel, LooksFurtherIfAConfigurationBesideItNamesNothing) {
+  const TemporaryFolder folder;
+  folder.make("m.npz", read_file(golden("tied.npz")));
+  folder.make("words.yml", read_file(words[0]));
+  folder.make("m.npz.yml", "relative-paths: true\nvocabs: [words.yml, words.yml]\n");
+  for (const char* nothing : {"", "# nothing\n", "- words.yml\n", "words\n", "beam-size: 6\n"}) {
+    folder.make("decoder.yml", nothing);
+    EXPECT_EQ(open_model(folder / "m.npz").vocabularies().target.size(), 20) << nothing;
+    EXPECT_FALSE(find_marian_files(folder / "decoder.yml")) << nothing;
+  }
+}
+
 TEST(MarianModel, NeedsTheVocabulariesThatItWasTrainedWith) {
   const TemporaryFolder folder;
-  const std::string more = folder.make("more.yml", read_file(words[0]) + "another: 20\n");
+  const std::string more = source_dir() + "/tests/vocab/golden/bpe.spm";
   EXPECT_THAT(error_of([&] {
                 read_marian(golden("tied.npz"), {more, more});
               }),
-              AllOf(HasSubstr("has 20 rows"), HasSubstr("21 pieces")));
+              AllOf(HasSubstr("has 20 rows"), HasSubstr("340 pieces")));
   const std::string fewer = folder.make("fewer.yml", "</s>: 0\n<unk>: 1\na: 2\n");
   EXPECT_EQ(read_marian(golden("tied.npz"), {fewer, fewer})->vocabularies.target.size(), 20);
+}
+
+// Marian reads dim-vocabs pieces of a list; here 20.
+TEST(MarianModel, UsesTheFirstPiecesOfALongerList) {
+  const TemporaryFolder folder;
+  std::string said;
+  const LogSink sink = [&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) said += message;
+  };
+  const LogScope scope(&sink);
+  const std::string more = folder.make("more.yml", read_file(words[0]) + "another: 20\nrare: 21\n");
+  const Vocabularies v = read_marian(golden("tied.npz"), {words[0], more})->vocabularies;
+  EXPECT_EQ(v.target.bytes(), v.source.bytes());
+  EXPECT_EQ(said, more + ": only its first 20 of 22 pieces are used, as dim-vocabs of the model says");
 }
 
 TEST(MarianModel, NamesTheSentencePieceModelThatIsBroken) {

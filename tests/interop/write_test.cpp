@@ -13,8 +13,10 @@
 #include "interop/write_marian.h"
 #include "interop/write_onnx.h"
 #include "io/int8_weights.h"
+#include "model/frame.h"
 #include "tests/failing_calls.h"
 #include "tests/interop/golden.h"
+#include "tests/interop/huggingface_folder.h"
 #include "tests/interop/score_difference.h"
 #include "tests/interop/written_model.h"
 #include "tests/source_dir.h"
@@ -28,6 +30,11 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
+
+std::string complaint_of(const ModelFile& model) {
+  const TemporaryFolder folder;
+  return complaint(write_ctranslate2, model, folder / "ct2");
+}
 
 TEST(WriteCTranslate2, GivesBackWhatWasRead) {
   for (const char* name : {"ct2_marian", "ct2_opennmt", "ct2_madlad", "ct2_rotary", "ct2_relative"}) {
@@ -210,8 +217,6 @@ TEST(WriteHuggingFace, WritesEveryActivation) {
 TEST(WriteCTranslate2, LetsTheDecoderBeginWithPadAndNeverGenerateIt) {
   const TemporaryFolder folder;
   make_marian_mt(folder);
-  std::string list = read_file(folder / "vocab.json");
-  folder.make("vocab.json", list.replace(list.find(">>deu<<"), 7, "deu"));  // CTranslate2 has no place for languages
   folder.make("generation_config.json", R"({"bad_words_ids": [[203]], "suppress_tokens": [12]})");
   write_ctranslate2(open_model(folder / ""), folder / "ct2");
   folder.make("generation_config.json",
@@ -220,6 +225,36 @@ TEST(WriteCTranslate2, LetsTheDecoderBeginWithPadAndNeverGenerateIt) {
   EXPECT_EQ(again.config().decoder_start, DecoderStart::pad);
   EXPECT_EQ(again.config().special.pad, 203);
   EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+}
+
+// The reader finds languages by their pieces.
+TEST_F(MarianMt, KeepsItsLanguagesInAFolderOfCTranslate2) {
+  write_ctranslate2(open_model(path()), folder / "ct2");
+  const ModelFile model = open_model(path(), {.languages = {"", "deu"}}),
+                  again = open_model(folder / "ct2", {.languages = {"", "deu"}});
+  EXPECT_EQ(open_model(folder / "ct2").config().generation.target_language, TargetLanguage::source);
+  EXPECT_EQ(source_frame(again.config()).before, source_frame(model.config()).before);
+  const std::string line = ">>deu<< a small house";
+  EXPECT_EQ(again.vocabularies().source.encode(line), model.vocabularies().source.encode(line));
+  EXPECT_THAT(complaint_of(model), HasSubstr("its 'target_language_id' is 2, which cannot be written for CTranslate2"));
+}
+
+TEST_F(M2M100, KeepsItsLanguagesInAFolderOfCTranslate2) {
+  write_ctranslate2(open_model(path()), folder / "ct2");
+  const ModelFile model = open_model(path(), english_to_french), again = open_model(folder / "ct2", english_to_french);
+  EXPECT_EQ(source_frame(again.config()).around({}), source_frame(model.config()).around({}));
+  EXPECT_EQ(target_frame(again.config()).before, target_frame(model.config()).before);
+  EXPECT_EQ(again.config().special, model.config().special);
+  EXPECT_EQ(again.vocabularies().source.encode("a small house"), model.vocabularies().source.encode("a small house"));
+  EXPECT_EQ(again.vocabularies().target.is_control(model.config().generation.target_language_id), true);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+  EXPECT_THAT(complaint_of(model), HasSubstr("its 'source_language_id' is "));
+}
+
+// NLLB's first tokenizer put the source language after the text, which the reader would not find again.
+TEST_F(M2M100, IsNotWrittenForCTranslate2IfTheLanguageComesLast) {
+  folder.make("tokenizer_config.json", R"({"legacy_behaviour": true})");
+  EXPECT_THAT(complaint_of(open_model(path())), HasSubstr("its 'source_language' is \"last\""));
 }
 
 TEST(WriteCTranslate2, SuppressesPiecesOfAModelWithoutABias) {
