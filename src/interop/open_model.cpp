@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -14,6 +15,7 @@
 #include "interop/marian.h"
 #include "interop/opennmt.h"
 #include "interop/sockeye.h"
+#include "io/weight_check.h"
 
 namespace dragoman {
 namespace {
@@ -35,6 +37,17 @@ std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenO
   auto model = read_huggingface(path);
   if (model && !options.vocabs.empty()) log_warning("--vocabs is ignored: {} contains its vocabularies", path);
   return model;
+}
+
+// Otherwise convert would save a model that nothing can load.
+void require_complete(const ConvertedModel& model, const std::string& path) {
+  const auto& [config, vocabularies, weights] = model;
+  for (const auto& [side, found, expected] :
+       {std::tuple("source", vocabularies.source.size(), config.source_vocabulary),
+        std::tuple("target", vocabularies.target.size(), config.target_vocabulary)})
+    require(found == expected, "{}: its {} vocabulary has {} pieces, the model's configuration says {}", path, side,
+            found, expected);
+  require_weights(weights, config, path);
 }
 
 // For what people name in place of the folder or the file that is the model.
@@ -88,7 +101,9 @@ std::optional<ConvertedModel> read_foreign_model(const std::string& path, const 
           fmt::join(options.vocabs, " "));
   require_readable(path);
   auto model = read_as_it_is(path, options);
-  if (model) set_languages(model->config, model->vocabularies, options.languages, path);
+  if (!model) return std::nullopt;
+  require_complete(*model, path);
+  set_languages(model->config, model->vocabularies, options.languages, path);
   return model;
 }
 
