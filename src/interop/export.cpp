@@ -36,6 +36,14 @@ Bytes restored(const TensorEntry& weight, const SafetensorsFile& file) {
   return raw_bytes(values);
 }
 
+// In blocks, as a copy of the largest matrix would raise the peak of memory.
+void require_finite_numbers(std::span<const std::byte> bytes, DType type, const std::string& where) {
+  constexpr size_t block = 1 << 18;
+  if (!is_floating(type)) return;
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(block, bytes.size())))
+    require_finite(floats_of({.dtype = type, .bytes = bytes.first(std::min(block, bytes.size()))}), where);
+}
+
 // A folder beside the one that it is renamed to; what was not renamed is removed.
 class TemporarySibling {
  public:
@@ -163,7 +171,19 @@ std::vector<std::string> tensors_not_finite(const SafetensorsFile& file) {
 
 void require_finite_weights(const ModelFile& model) {
   for (const TensorEntry& tensor : model.tensors().tensors())
-    if (is_floating(tensor.dtype)) require_finite(floats_of(tensor), model.tensors().path() + ": " + tensor.name);
+    require_finite_numbers(tensor.bytes, tensor.dtype, model.tensors().path() + ": " + tensor.name);
+}
+
+std::vector<TensorEntry> finite_when_made(std::vector<TensorEntry> weights, const std::string& path) {
+  for (TensorEntry& weight : weights) {
+    if (!is_floating(weight.dtype)) continue;
+    weight.make = [weight, where = path + ": " + weight.name] {
+      Bytes made = weight.make ? weight.make() : Bytes(weight.bytes.begin(), weight.bytes.end());
+      require_finite_numbers(made, weight.dtype, where);
+      return made;
+    };
+  }
+  return weights;
 }
 
 std::vector<float> transposed(const std::vector<float>& from, int64_t rows, int64_t cols) {

@@ -1,9 +1,13 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/convert_options.h"
 #include "interop/open_model.h"
+#include "io/safetensors.h"
 #include "tests/engine.h"
 #include "tests/error_of.h"
 #include "tests/interop/huggingface_folder.h"
@@ -76,6 +80,19 @@ TEST_F(ConvertMarianMt, ChecksShapesBeforeItTouchesTheOutput) {
   set("decoder_ffn_dim", "1000000");
   EXPECT_THAT(error_of_converting(output),
               HasSubstr("'decoder_feed_forward' is 1000000 in the model's configuration, expected at most"));
+  EXPECT_EQ(folder.content_of("m"), good);
+}
+
+TEST_F(ConvertMarianMt, NamesAWeightThatIsNotFinite) {
+  const std::string output = save_toy_model(folder / "m", 1), good = folder.content_of("m");
+  const SafetensorsFile sound(golden("marianmt/model.safetensors"));
+  std::vector<TensorEntry> tensors(sound.tensors().begin(), sound.tensors().end());
+  const auto broken = std::ranges::find(tensors, "model.shared.weight", &TensorEntry::name);
+  std::vector<float> values = values_of<float>(*broken);
+  values.back() = std::numeric_limits<float>::quiet_NaN();
+  broken->bytes = std::as_bytes(std::span(values));
+  write_safetensors(folder / "model.safetensors", tensors, sound.metadata());
+  EXPECT_THAT(error_of_converting(output), HasSubstr("embedding.weight holds nan, expected finite numbers"));
   EXPECT_EQ(folder.content_of("m"), good);
 }
 
