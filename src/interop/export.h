@@ -62,7 +62,7 @@ std::string sentencepiece_of(const Vocabulary& vocabulary, const std::string& si
 /// SIDE.bpe. Writes nothing if the vocabulary is for text that is already tokenised.
 void write_splitting(const OutputFolder& folder, const Vocabulary& vocabulary, const std::string& side);
 
-/// Pieces by id.
-std::vector<std::string> pieces_of(const Vocabulary& vocabulary);
+/// Pieces by id, for lists in JSON. Error, naming `side`, for a piece that is not UTF-8, which JSON cannot hold.
+std::vector<std::string> pieces_of(const Vocabulary& vocabulary, const std::string& side);
 
 }  // namespace dragoman

@@ -269,6 +269,23 @@ TEST(WriteHuggingFace, AddsAPieceToBeginWithIfPadIsNotZero) {
   EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
 }
 
+// Marian's lists hold any bytes, JSON does not.
+TEST(WriteModels, NamesThePieceThatIsNotUtf8) {
+  const TemporaryFolder folder;
+  std::string list = read_file(golden("words.yml"));
+  list.replace(list.find("spare0"), 6, "sp\xff");
+  const std::string words = golden("words.yml"), raw = folder.make("raw.yml", list);
+  const ModelFile source = open_model(golden("tied.npz"), {.vocabs = {raw, words}}),
+                  target = open_model(golden("tied.npz"), {.vocabs = {words, raw}});
+  for (const Write write : {write_ctranslate2, write_onnx}) {
+    EXPECT_THAT(complaint(write, source, folder / "m"),
+                HasSubstr("piece 15 of the source vocabulary is \"sp\\xff\", expected UTF-8"));
+    EXPECT_THAT(complaint(write, target, folder / "m"),
+                HasSubstr("piece 15 of the target vocabulary is \"sp\\xff\", expected UTF-8"));
+  }
+  EXPECT_EQ(folder.files(), 1);
+}
+
 // Marian's golden models have lists of words, which its SentencePiece vocabularies cannot be.
 TEST(WriteModels, NamesTheFieldThatHasNoEqual) {
   TemporaryFolder folder;
