@@ -80,9 +80,9 @@ const char* name_of_added_pad(const ModelConfig& c) { return c.special.pad < 0 ?
 
 std::string list_of(std::vector<std::string> pieces, const ModelConfig& c) {
   if (adds_pad(c)) pieces.emplace_back(name_of_added_pad(c));
-  ordered_json ids = ordered_json::object();
-  for (size_t id = 0; id < pieces.size(); ++id) ids[pieces[id]] = id;
-  return ids.dump();
+  ordered_json::object_t ids;  // ids[piece] would look through all pieces before it
+  for (size_t id = 0; id < pieces.size(); ++id) ids.emplace_back(pieces[id], id);
+  return ordered_json(std::move(ids)).dump();
 }
 
 }  // namespace

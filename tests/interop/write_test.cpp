@@ -1,12 +1,15 @@
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "interop/alibi_table.h"
 #include "interop/ctranslate2.h"
+#include "interop/export.h"
 #include "interop/huggingface.h"
+#include "interop/huggingface_files.h"
 #include "interop/open_model.h"
 #include "interop/write_ctranslate2.h"
 #include "interop/write_huggingface.h"
@@ -20,6 +23,8 @@
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
+#include "vocab/container.h"
+#include "vocab/piece_list.h"
 
 namespace dragoman {
 namespace {
@@ -267,6 +272,23 @@ TEST(WriteHuggingFace, AddsAPieceToBeginWithIfPadIsNotZero) {
   EXPECT_EQ(again.vocabularies().target.piece(204), "<zero>");
   EXPECT_THAT(again.config().generation.suppressed, testing::Contains(7));
   EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+}
+
+// Each piece is looked up in constant time: 200,000 would take a minute otherwise.
+TEST(WriteHuggingFace, WritesLongLists) {
+  constexpr int pieces = 200000;
+  const TemporaryFolder folder;
+  make_marian_mt(folder);
+  ConvertedModel converted = *read_huggingface(folder / "");
+  ListedVocabulary list = from_container(converted.vocabularies.source.bytes(), "source");
+  while (list.pieces.size() < pieces) list.pieces.push_back(fmt::format("word {}", list.pieces.size()));
+  const Vocabulary both = Vocabulary::from_list(std::move(list), "list");
+  converted.config.source_vocabulary = converted.config.target_vocabulary = pieces;
+  const ModelFile model = ModelFile::in_memory("m", converted.config, {both, both}, converted.weights);
+  const auto begin = std::chrono::steady_clock::now();
+  write_huggingface_files(OutputFolder(folder / ""), model);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(pieces_of_json(folder.content_of("vocab.json"), "vocab.json").at(pieces - 1), both.piece(pieces - 1));
 }
 
 // Marian's lists hold any bytes, JSON does not.
