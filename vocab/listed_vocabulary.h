@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 
 #include "base/enum_names.h"
@@ -26,6 +27,10 @@ struct ListedVocabulary {
   std::string model = {};                // a SentencePiece model, or subword-nmt's file of merges; empty for tokens
   std::string model_name = {};           // what messages call the model; empty: as the vocabulary
 };
+
+/// The largest accepted number of a model's rows without a piece: some programs round sizes up. A file may claim any
+/// number of rows, each of which would become a piece.
+constexpr int64_t most_unused = 1 << 16;
 
 /// Extends the list to the number of rows of a model; the added pieces are never used.
 void fill_up(ListedVocabulary& vocabulary, int size);

@@ -64,7 +64,7 @@ void convert_model(Engine& engine, const ConvertOptions& o) {
   if (for_others) return write_for_others(o);
   std::optional<ConvertedModel> model = read_foreign_model(o.input, open_options(o));
   if (!model) return store_languages(o);
-  save_model(o.output, model->config, model->vocabularies, std::move(model->weights));
+  save_model(o.output, model->config, model->vocabularies, finite_when_made(std::move(model->weights), o.input));
   log_info("Saved {}, converted from {}", o.output, o.input);
 }
 

@@ -124,7 +124,7 @@ std::optional<ConvertedModel> read_ctranslate2(const std::string& path, const st
   const Vocabularies vocabularies = ctranslate2_vocabularies(package->model, package->texts, vocabs, config, m);
   set_ends(m, config, vocabularies.target, zero != bin.numbers.end() && zero->second != 0);
   set_target_prefix(m, package->texts, vocabularies.target);
-  std::vector<TensorEntry> weights = ctranslate2_weights(std::move(bin), m);
+  std::vector<TensorEntry> weights = ctranslate2_weights(std::move(bin), m, ctranslate2_lists(package->model));
   m.norm_epsilon = config.get("layer_norm_epsilon", m.norm_kind == NormKind::rms ? 1e-6 : 1e-5);
   validate(m, path);
   return ConvertedModel{m, vocabularies, std::move(weights)};

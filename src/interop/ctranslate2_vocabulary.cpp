@@ -32,18 +32,6 @@ Pieces load_list(const FileSet& folder, const std::string& name) {
   return name.ends_with(".json") ? pieces_of_list(folder.text(name), path) : pieces_of_lines(folder.text(name), path);
 }
 
-std::array<Pieces, 2> load_lists(const FileSet& folder) {
-  if (const auto shared = folder.first_of({"shared_vocabulary.json", "shared_vocabulary.txt"})) {
-    const Pieces both = load_list(folder, *shared);
-    return {both, both};
-  }
-  const auto source = folder.first_of({"source_vocabulary.json", "source_vocabulary.txt"}),
-             target = folder.first_of({"target_vocabulary.json", "target_vocabulary.txt"});
-  require(source && target, "{} has no shared_vocabulary.json, nor source_vocabulary.json and target_vocabulary.json",
-          folder.path());
-  return {load_list(folder, *source), load_list(folder, *target)};
-}
-
 int id_of(const Pieces& pieces, const std::string& piece) {
   const auto found = std::ranges::find(pieces, piece);
   return found == pieces.end() ? -1 : int(found - pieces.begin());
@@ -90,10 +78,21 @@ SpecialIds special_ids(const Pieces& pieces, const JsonObject& config, const std
 
 }  // namespace
 
+std::array<std::string, 2> ctranslate2_lists(const FileSet& folder) {
+  if (const auto shared = folder.first_of({"shared_vocabulary.json", "shared_vocabulary.txt"}))
+    return {*shared, *shared};
+  const auto source = folder.first_of({"source_vocabulary.json", "source_vocabulary.txt"}),
+             target = folder.first_of({"target_vocabulary.json", "target_vocabulary.txt"});
+  require(source && target, "{} has no shared_vocabulary.json, nor source_vocabulary.json and target_vocabulary.json",
+          folder.path());
+  return {*source, *target};
+}
+
 Vocabularies ctranslate2_vocabularies(const FileSet& folder, const FileSet& texts,
                                       const std::vector<std::string>& vocabs, const JsonObject& config,
                                       ModelConfig& m) {
-  auto [source, target] = load_lists(folder);
+  const auto lists = ctranslate2_lists(folder);
+  Pieces source = load_list(folder, lists[0]), target = lists[0] == lists[1] ? source : load_list(folder, lists[1]);
   name_apart(source), name_apart(target);
   m.special = special_ids(target, config, folder.path());
   const SpecialIds other = special_ids(source, config, folder.path());

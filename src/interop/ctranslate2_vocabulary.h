@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,9 @@
 #include "io/model_file.h"
 
 namespace dragoman {
+
+/// The names of the lists of tokens of both sides. Error if the folder has none.
+std::array<std::string, 2> ctranslate2_lists(const FileSet& folder);
 
 /// The vocabularies of a CTranslate2 model, with the ids of its token lists. The tokenizer is `vocabs` (SentencePiece
 /// models or subword-nmt merges) or such a file in `texts`; without one, the text must already be tokenised and is

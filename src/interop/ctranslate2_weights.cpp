@@ -15,7 +15,8 @@ namespace {
 /// Maps the variables of both sides of a model.
 class CTranslate2Mapping {
  public:
-  CTranslate2Mapping(CTranslate2Bin bin, ModelConfig& config) : v_(std::move(bin)), c_(config), w_(v_.weights()) {}
+  CTranslate2Mapping(CTranslate2Bin bin, ModelConfig& config, const std::array<std::string, 2>& lists)
+      : v_(std::move(bin)), c_(config), lists_(lists), w_(v_.weights()) {}
 
   std::vector<TensorEntry> all();
 
@@ -49,6 +50,7 @@ class CTranslate2Mapping {
 
   CTranslate2Variables v_;
   ModelConfig& c_;
+  const std::array<std::string, 2>& lists_;
   WeightMapping& w_;
 };
 
@@ -181,6 +183,8 @@ double CTranslate2Mapping::embedding_scale(const std::string& side) const {
 
 void CTranslate2Mapping::embeddings() {
   const EmbeddingsConfig& e = c_.embeddings;
+  w_.require_rows(resolved(source_table()), c_.source_vocabulary, "source", lists_[0]);
+  w_.require_rows(resolved("decoder/embeddings/weight"), c_.target_vocabulary, "target", lists_[1]);
   if (e.tied_all) return table("embedding.weight", source_table());
   table("source_embedding.weight", source_table());
   if (!e.ties_source()) table("target_embedding.weight", "decoder/embeddings/weight");
@@ -255,8 +259,9 @@ std::vector<TensorEntry> CTranslate2Mapping::all() {
 
 }  // namespace
 
-std::vector<TensorEntry> ctranslate2_weights(CTranslate2Bin bin, ModelConfig& config) {
-  return CTranslate2Mapping(std::move(bin), config).all();
+std::vector<TensorEntry> ctranslate2_weights(CTranslate2Bin bin, ModelConfig& config,
+                                             const std::array<std::string, 2>& lists) {
+  return CTranslate2Mapping(std::move(bin), config, lists).all();
 }
 
 }  // namespace dragoman

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "interop/raw_bytes.h"
 #include "io/config_json.h"
 #include "io/finite.h"
@@ -34,6 +35,24 @@ Bytes restored(const TensorEntry& weight, const SafetensorsFile& file) {
   std::vector<float> values(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i) values[i] = scales[i / size_t(columns)] * float(numbers[i]);
   return raw_bytes(values);
+}
+
+// Printable: bytes other than ASCII's characters as in C. For pieces that are not UTF-8.
+std::string with_escaped_bytes(std::string_view piece) {
+  std::string text;
+  for (const char byte : piece) {
+    const bool printable = byte >= ' ' && byte < '\x7f';
+    text += printable ? std::string(1, byte) : fmt::format("\\x{:02x}", uint8_t(byte));
+  }
+  return beginning_of(text);
+}
+
+// In blocks, as a copy of the largest matrix would raise the peak of memory.
+void require_finite_numbers(std::span<const std::byte> bytes, DType type, const std::string& where) {
+  constexpr size_t block = 1 << 18;
+  if (!is_floating(type)) return;
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(block, bytes.size())))
+    require_finite(floats_of({.dtype = type, .bytes = bytes.first(std::min(block, bytes.size()))}), where);
 }
 
 // A folder beside the one that it is renamed to; what was not renamed is removed.
@@ -163,7 +182,19 @@ std::vector<std::string> tensors_not_finite(const SafetensorsFile& file) {
 
 void require_finite_weights(const ModelFile& model) {
   for (const TensorEntry& tensor : model.tensors().tensors())
-    if (is_floating(tensor.dtype)) require_finite(floats_of(tensor), model.tensors().path() + ": " + tensor.name);
+    require_finite_numbers(tensor.bytes, tensor.dtype, model.tensors().path() + ": " + tensor.name);
+}
+
+std::vector<TensorEntry> finite_when_made(std::vector<TensorEntry> weights, const std::string& path) {
+  for (TensorEntry& weight : weights) {
+    if (!is_floating(weight.dtype)) continue;
+    weight.make = [weight, where = path + ": " + weight.name] {
+      Bytes made = weight.make ? weight.make() : Bytes(weight.bytes.begin(), weight.bytes.end());
+      require_finite_numbers(made, weight.dtype, where);
+      return made;
+    };
+  }
+  return weights;
 }
 
 std::vector<float> transposed(const std::vector<float>& from, int64_t rows, int64_t cols) {
@@ -189,9 +220,17 @@ void write_splitting(const OutputFolder& folder, const Vocabulary& vocabulary, c
   folder.write(side + (listed.segmentation == SegmentationKind::bpe ? ".bpe" : ".spm"), listed.model);
 }
 
-std::vector<std::string> pieces_of(const Vocabulary& vocabulary) {
+std::vector<std::string> pieces_of(const Vocabulary& vocabulary, const std::string& side) {
   std::vector<std::string> pieces;
-  for (int32_t id = 0; id < vocabulary.size(); ++id) pieces.push_back(vocabulary.piece(id));
+  for (int32_t id = 0; id < vocabulary.size(); ++id) {
+    pieces.push_back(vocabulary.piece(id));
+    if (!is_valid_utf8(pieces.back()))
+      throw Error(
+          fmt::format("piece {} of the {} vocabulary is \"{}\", expected UTF-8, as the other program's list of "
+                      "pieces is JSON",
+                      id, side, with_escaped_bytes(pieces.back())),
+          "write the piece in UTF-8 in the list of the model that is converted; dragoman's own format keeps it");
+  }
   return pieces;
 }
 

@@ -48,6 +48,9 @@ std::vector<std::string> tensors_not_finite(const SafetensorsFile& file);
 /// Error, naming the tensor, if the model has one: other programs would read it without a word.
 void require_finite_weights(const ModelFile& model);
 
+/// The same for weights that are made when they are written: each throws when it is made.
+std::vector<TensorEntry> finite_when_made(std::vector<TensorEntry> weights, const std::string& path);
+
 /// The transpose (cols,rows) of values (rows,cols).
 std::vector<float> transposed(const std::vector<float>& values, int64_t rows, int64_t cols);
 
@@ -59,7 +62,7 @@ std::string sentencepiece_of(const Vocabulary& vocabulary, const std::string& si
 /// SIDE.bpe. Writes nothing if the vocabulary is for text that is already tokenised.
 void write_splitting(const OutputFolder& folder, const Vocabulary& vocabulary, const std::string& side);
 
-/// Pieces by id.
-std::vector<std::string> pieces_of(const Vocabulary& vocabulary);
+/// Pieces by id, for lists in JSON. Error, naming `side`, for a piece that is not UTF-8, which JSON cannot hold.
+std::vector<std::string> pieces_of(const Vocabulary& vocabulary, const std::string& side);
 
 }  // namespace dragoman

@@ -200,8 +200,9 @@ void map_fairseq_embeddings(WeightMapping& w, const EmbeddingsConfig& e) {
 
 bool is_dictionary(const std::string& file) { return file.ends_with(".txt"); }
 
-Vocabularies vocabularies_of(const std::string& path, const std::vector<std::string>& vocabs, const PickleFields& task,
-                             ModelConfig& m) {
+Vocabularies vocabularies_of(const WeightMapping& weights, const std::vector<std::string>& vocabs,
+                             const PickleFields& task, ModelConfig& m) {
+  const std::string& path = weights.path();
   const fs::path folder = fs::absolute(path).parent_path();
   const std::array<std::string, 2> languages = {task.text("source_lang", ""), task.text("target_lang", "")};
   std::vector<Vocabulary> sides;
@@ -219,6 +220,8 @@ Vocabularies vocabularies_of(const std::string& path, const std::vector<std::str
     ListedVocabulary v = listed_vocabulary(pieces_of_fairseq(read_regular_file(dictionary), dictionary),
                                            std::move(splitting), m.special);
     sides.push_back(Vocabulary::from_list(std::move(v), dictionary));
+    weights.require_rows(side == 0 ? "encoder.embed_tokens.weight" : "decoder.embed_tokens.weight", sides[side].size(),
+                         side == 0 ? "source" : "target", dictionary);
   }
   m.source_vocabulary = sides[0].size(), m.target_vocabulary = sides[1].size();
   return {sides[0], sides[1]};
@@ -242,7 +245,7 @@ std::optional<ConvertedModel> read_fairseq(const std::string& path, const std::v
   require(final_norm == weights.has("decoder.layer_norm.weight"),
           "{}: only one of encoder and decoder has a final norm, expected both or none", path);
   if (final_norm != (m.norm == NormPlacement::pre)) m.final_norm = final_norm ? FinalNorm::always : FinalNorm::never;
-  const Vocabularies vocabularies = vocabularies_of(path, vocabs, options.task, m);
+  const Vocabularies vocabularies = vocabularies_of(weights, vocabs, options.task, m);
   validate(m, path);
   map_fairseq_embeddings(weights, m.embeddings);
   map_fairseq_weights(weights, m, "");

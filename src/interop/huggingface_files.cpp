@@ -78,12 +78,11 @@ ordered_json generation_of(const ModelConfig& c) {
 // A vocabulary may have a <pad> of its own.
 const char* name_of_added_pad(const ModelConfig& c) { return c.special.pad < 0 ? "<pad>" : "<zero>"; }
 
-std::string list_of(const Vocabulary& vocabulary, const ModelConfig& c) {
-  std::vector<std::string> pieces = pieces_of(vocabulary);
+std::string list_of(std::vector<std::string> pieces, const ModelConfig& c) {
   if (adds_pad(c)) pieces.emplace_back(name_of_added_pad(c));
-  ordered_json ids = ordered_json::object();
-  for (size_t id = 0; id < pieces.size(); ++id) ids[pieces[id]] = id;
-  return ids.dump();
+  ordered_json::object_t ids;  // ids[piece] would look through all pieces before it
+  for (size_t id = 0; id < pieces.size(); ++id) ids.emplace_back(pieces[id], id);
+  return ordered_json(std::move(ids)).dump();
 }
 
 }  // namespace
@@ -96,12 +95,13 @@ bool adds_pad(const ModelConfig& config) {
 void write_huggingface_files(const OutputFolder& folder, const ModelFile& model) {
   const ModelConfig& c = model.config();
   const auto& [source, target] = model.vocabularies();
+  const std::vector<std::string> sources = pieces_of(source, "source"), targets = pieces_of(target, "target");
   folder.write("config.json", configuration_of(c).dump(2) + "\n");
   folder.write("generation_config.json", generation_of(c).dump(2) + "\n");
   write_splitting(folder, source, "source"), write_splitting(folder, target, "target");
-  folder.write("vocab.json", list_of(source, c));
-  const bool separate = pieces_of(source) != pieces_of(target);
-  if (separate) folder.write("target_vocab.json", list_of(target, c));
+  folder.write("vocab.json", list_of(sources, c));
+  const bool separate = sources != targets;
+  if (separate) folder.write("target_vocab.json", list_of(targets, c));
   folder.write("tokenizer_config.json",
                ordered_json{{"tokenizer_class", "MarianTokenizer"},
                             {"separate_vocabs", separate},

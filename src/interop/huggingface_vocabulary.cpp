@@ -36,9 +36,6 @@ int unknown_piece(const std::vector<std::string>& pieces, const std::string& whe
   return int(found - pieces.begin());
 }
 
-// The largest accepted number of embedding rows without a piece: some folders round sizes up.
-constexpr int64_t most_unused = 1 << 16;
-
 Vocabulary vocabulary_of(const ModelConfig& c, std::vector<std::string> pieces, std::vector<int32_t> control,
                          SplittingModel sentencepiece, int rows, const std::string& where) {
   ListedVocabulary v;
@@ -87,8 +84,12 @@ AddedTokens tokens_with_ids(const fs::path& folder) {
 std::vector<int32_t> append_added_tokens(std::vector<std::string>& pieces, const fs::path& folder, int rows) {
   ListedVocabulary all{.pieces = std::move(pieces)};
   std::string not_found;
-  for (const auto& [id, text] : tokens_with_ids(folder)) {
+  const AddedTokens tokens = tokens_with_ids(folder);
+  const int64_t most = int64_t(all.pieces.size()) + int64_t(tokens.size()) + most_unused;
+  for (const auto& [id, text] : tokens) {
     if (id < int64_t(all.pieces.size()) || id >= rows || std::ranges::count(all.pieces, text) > 0) continue;
+    require(id < most, "{}: its added token {} has the id {}, expected less than {} after {} pieces", folder.string(),
+            text, id, most, all.pieces.size());
     fill_up(all, int(id));
     all.pieces.push_back(text);
     if (text.starts_with(">>") && text.ends_with("<<")) continue;

@@ -171,6 +171,8 @@ std::optional<ConvertedModel> read_joeynmt(const std::string& path, const std::v
           files->checkpoint);
   WeightMapping weights(files->checkpoint,
                         state_dict_tensors(*file, *checkpoint->find("model_state"), files->checkpoint));
+  weights.require_rows("src_embed.lut.weight", m.source_vocabulary, "source", joeynmt_list(*files, vocabs, 0));
+  weights.require_rows("trg_embed.lut.weight", m.target_vocabulary, "target", joeynmt_list(*files, vocabs, 1));
   JoeyNmtMapping(weights, m).all();
   return ConvertedModel{m, vocabularies, weights.take()};
 }

@@ -103,6 +103,11 @@ Splitting splitting_of(const YamlFields& side, const std::string& path) {
 
 }  // namespace
 
+std::string joeynmt_list(const JoeyNmtFiles& files, const std::vector<std::string>& vocabs, size_t side) {
+  const bool given = !vocabs.empty() && vocabs[side].ends_with(".txt");
+  return given ? vocabs[side] : files.texts[side].vocabulary;
+}
+
 Vocabularies joeynmt_vocabularies(const JoeyNmtFiles& files, const std::vector<std::string>& vocabs, ModelConfig& m) {
   const YamlFields data = files.options.section("data");
   const Symbols symbols = symbols_of(data);
@@ -114,9 +119,8 @@ Vocabularies joeynmt_vocabularies(const JoeyNmtFiles& files, const std::vector<s
     const YamlFields options = data.section(side == 0 ? "src" : "trg");
     require(!options.flag("has_prompt"), "{}: has_prompt is set, which dragoman does not support", options.where());
     check_tokenizer(options);
-    std::string list = files.texts[side].vocabulary;
-    const bool lists = !vocabs.empty() && vocabs[side].ends_with(".txt");
-    if (lists) list = vocabs[side];
+    const std::string list = joeynmt_list(files, vocabs, side);
+    const bool lists = !vocabs.empty() && vocabs[side] == list;
     Splitting splitting =
         vocabs.empty() || lists ? splitting_of(options, files.texts[side].tokenizer) : load_splitting(vocabs[side]);
     if (side == 0) warn_unless_split(splitting, options.where()), warn_of_preparation(options);

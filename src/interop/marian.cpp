@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -47,7 +48,7 @@ Vocabulary load_vocabulary(const std::string& path, const char* side, int rows, 
   v.pieces = pieces_of_file(read_regular_file(path), path);
   if (cut) v.pieces = first_pieces(std::move(v.pieces), size_t(rows), path);
   v.special = marian_special(v.pieces);
-  fill_up(v, rows);
+  if (rows <= int64_t(v.pieces.size()) + most_unused) fill_up(v, rows);  // take_special_ids refuses others
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   for (const auto& [kind, ending] :
        {std::pair(SegmentationKind::sentencepiece, ".spm"), std::pair(SegmentationKind::bpe, ".bpe")}) {
@@ -79,22 +80,27 @@ void set_vocabulary_sizes(ModelConfig& c, const WeightMapping& weights) {
   const auto rows = [&](const char* own) {
     const ForeignTensor& table = weights.get(c.embeddings.ties_source() ? "Wemb" : own);
     require(table.shape.size() == 2, "{}: {} is not a matrix", weights.path(), table.name);
-    return int(table.shape[0]);
+    constexpr int most = std::numeric_limits<int>::max();
+    const int64_t pieces = table.shape[0];
+    require(pieces >= 1 && pieces <= most && table.shape[1] == c.dim, "{}: {} is ({}), expected 1 to {} rows of {}",
+            weights.path(), table.name, fmt::join(table.shape, ","), most, c.dim);
+    return int(pieces);
   };
   c.source_vocabulary = rows("encoder_Wemb");
   c.target_vocabulary = rows("decoder_Wemb");
 }
 
-void take_special_ids(ModelConfig& c, const Vocabularies& v, const WeightMapping& weights) {
+void take_special_ids(ModelConfig& c, const Vocabularies& v, const WeightMapping& weights,
+                      const std::vector<std::string>& lists) {
   const Vocabulary& target = v.target;
   c.special = {target.unk(), target.bos(), target.eos(), target.pad()};
   c.generation.suppressed = control_bytes(target);
-  for (const auto& [side, size, found] : {std::tuple("source", c.source_vocabulary, v.source.size()),
-                                          std::tuple("target", c.target_vocabulary, target.size())})
+  for (const auto& [side, size, found, list] : {std::tuple("source", c.source_vocabulary, v.source.size(), lists[0]),
+                                                std::tuple("target", c.target_vocabulary, target.size(), lists[1])})
     if (size != found)
       throw Error(
-          fmt::format("{}: its {} embedding has {} rows, but the vocabulary has {} pieces", weights.path(), side, size,
-                      found),
+          fmt::format("{}: its {} embedding has {} rows, but the vocabulary has {} pieces ({})", weights.path(), side,
+                      size, found, list),
           "convert it with the vocabularies that it was trained with: dragoman convert --vocabs SOURCE TARGET …");
 }
 
@@ -114,8 +120,13 @@ std::optional<ConvertedModel> read_marian(const std::string& path, const std::ve
   const std::string options = text_of(weights.get(marian_options_tensor));
   ModelConfig config = marian_config(options, files->model);
   set_vocabulary_sizes(config, weights);
+<<<<<<< HEAD
   ConvertedModel model{config, load_vocabularies(*files, config, marian_dim_vocabs(options, files->model)), {}};
   take_special_ids(model.config, model.vocabularies, weights);
+=======
+  ConvertedModel model{config, load_vocabularies(*files, config), {}};
+  take_special_ids(model.config, model.vocabularies, weights, files->vocabs);
+>>>>>>> fix-convert
   validate(model.config, files->model);
   weights.ignore(marian_options_tensor);
   ignore_activation_factors(weights, names);

@@ -18,6 +18,7 @@ struct OpenOptions {
 };
 
 /// Reads another program's model (docs/existing_models.md). nullopt: the file is not a model of a known program.
+/// Error if the weights or the vocabularies are not of the configuration; no weight is converted for that.
 std::optional<ConvertedModel> read_foreign_model(const std::string& path, const OpenOptions& options = {});
 
 /// Opens a dragoman model, or another program's model, which is converted in memory. The converted model takes as much

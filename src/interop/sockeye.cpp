@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -182,6 +183,11 @@ std::optional<ConvertedModel> read_sockeye(const std::string& path, const std::v
                 "Sockeye 1 and 2 used MXNet; sockeye.mx_to_pt of Sockeye 3 converts their models");
   const TorchFile file = *read_torch(files->parameters);
   WeightMapping weights(files->parameters, sockeye_tensors(file, files->parameters, m));
+  const FileSet texts = FileSet::of_folder(files->folder);
+  for (const auto& [name, pieces, side, list] :
+       {std::tuple("embedding_source.embedding.weight", m.source_vocabulary, "source", vocabulary_names[0]),
+        std::tuple("embedding_target.embedding.weight", m.target_vocabulary, "target", vocabulary_names[1])})
+    weights.require_rows(name, pieces, side, texts.path_of(list));
   map_sockeye_weights(weights, m);
   return ConvertedModel{m, vocabularies, weights.take()};
 }

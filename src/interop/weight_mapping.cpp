@@ -48,6 +48,17 @@ const ForeignTensor& WeightMapping::get(const std::string& name) const {
   return found->second;
 }
 
+void WeightMapping::require_rows(const std::string& theirs, int64_t pieces, const std::string& side,
+                                 const std::string& list) const {
+  const auto found = tensors_.find(theirs);
+  if (found == tensors_.end() || found->second.shape.size() != 2) return;
+  const int64_t rows = found->second.shape[0];
+  if (rows != pieces)
+    throw Error(fmt::format("{}: its {} embedding has {} rows, but the vocabulary has {} pieces ({})", path_, side,
+                            rows, pieces, list),
+                "convert it with the vocabularies that it was trained with, each on its side");
+}
+
 bool WeightMapping::same(const std::string& one, const std::string& other) const {
   if (one == other) return true;
   const ForeignTensor &a = get(one), &b = get(other);

@@ -22,6 +22,10 @@ class WeightMapping {
   bool has(const std::string& name) const { return tensors_.contains(name); }
   const ForeignTensor& get(const std::string& name) const;
 
+  /// Error unless the embedding `theirs` of a side has a row for each of the `pieces` that a file lists. Nothing is
+  /// checked if there is no such matrix.
+  void require_rows(const std::string& theirs, int64_t pieces, const std::string& side, const std::string& list) const;
+
   /// Whether two tensors have the same type, shape and bytes. Reads both, which are in memory until it returns.
   bool same(const std::string& one, const std::string& other) const;
 

@@ -346,15 +346,16 @@ void write_ctranslate2(const ModelFile& model, const std::string& path) {
   require_kinds(model);
   Variables variables(model);
   variables.all();
+  const auto& [source, target] = model.vocabularies();
+  const json sources = pieces_of(source, "source"), targets = pieces_of(target, "target");
   write_folder(path, [&](const OutputFolder& folder) {
     write_atomically(folder.file("model.bin"), [&](FileWriter& out) { variables.output().write(out); });
     folder.write("config.json", configuration_of(model));
-    const auto& [source, target] = model.vocabularies();
     if (source.bytes() == target.bytes()) {
-      folder.write("shared_vocabulary.json", json(pieces_of(source)).dump());
+      folder.write("shared_vocabulary.json", sources.dump());
     } else {
-      folder.write("source_vocabulary.json", json(pieces_of(source)).dump());
-      folder.write("target_vocabulary.json", json(pieces_of(target)).dump());
+      folder.write("source_vocabulary.json", sources.dump());
+      folder.write("target_vocabulary.json", targets.dump());
     }
     write_splitting(folder, source, "source"), write_splitting(folder, target, "target");
   });

@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "base/number.h"
 #include "base/threads.h"
 #include "io/config_json.h"
 #include "io/finite.h"
 #include "io/int8_weights.h"
+#include "io/weight_check.h"
 #include "nn/parameters.h"
-#include "nn/scores/score_kind.h"
 
 namespace dragoman {
 namespace {
@@ -37,32 +36,6 @@ void require_model(const SafetensorsFile& file) {
           format);
 }
 
-// Refuses a configuration whose weights cannot be in the file. Without this check, a model of a million layers would
-// exhaust memory first.
-void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
-  const auto tensors = int64_t(file.tensors().size());
-  int64_t bytes = 0;
-  for (const TensorEntry& t : file.tensors()) bytes += int64_t(t.bytes.size());
-  const auto within = [&](const char* name, int64_t size, int64_t most) {
-    require(size <= most, "{}: '{}' is {} in the model's configuration, expected at most {} in a file of {} tensors",
-            file.path(), name, size, most, tensors);
-  };
-  within("encoder_layers", c.encoder_layers, tensors);
-  within("decoder_layers", c.decoder_layers, tensors);
-  within("dim", c.dim, bytes);
-  if (c.type == ModelType::s2s) within("rnn_dim", c.rnn.dim, bytes);
-  if (c.rnn.encoder.type == EncoderType::convolutional) within("encoder_kernel", c.rnn.encoder.kernel, bytes);
-  within("feed_forward", c.feed_forward, bytes);
-  within("decoder_feed_forward", c.decoder_feed_forward, bytes);
-  within("decoder_heads", c.decoder_heads, bytes);
-  within("moe_experts", c.experts.count, tensors);
-  within("heads * key_size", c.heads * int64_t{c.head_keys()}, bytes);
-  within("heads * value_size", c.heads * int64_t{c.head_values()}, bytes);
-  const bool knows_positions = c.positions == Positions::learned || score_kind(c.attention.score).keys_from_positions;
-  if (knows_positions) within("max_positions", c.max_positions, bytes);
-  if (c.positions == Positions::relative) within("relative_positions", c.relative_positions, bytes / 2);
-}
-
 // Of weights; those who read vocabularies and scales say more about theirs.
 void require_types(const SafetensorsFile& file) {
   const auto is_weight = [](DType type) {
@@ -81,7 +54,7 @@ ModelConfig read_config(const SafetensorsFile& file) {
     throw Error(fmt::format("{} is of format version {}, this dragoman reads {}", file.path(), version, format_version),
                 "use the dragoman that wrote it, or a newer one");
   const ModelConfig config = config_from_json(entry(file, "config"), file.path());
-  require_sizes(file, config);
+  require_sizes(file.tensors(), config, file.path());
   require_types(file);
   return config;
 }
@@ -231,17 +204,7 @@ void ModelFile::load_weights(const Parameters& parameters) const {
 }
 
 void ModelFile::require_weights_of(const Parameters& parameters) const {
-  std::set<std::string> known = {"vocabulary.source", "vocabulary.target"};
-  for (const auto& p : parameters.named()) {
-    const TensorEntry &stored = file_.get(p.name), wanted = entry_of(p.name, p.value);
-    require(stored.shape == wanted.shape, "{}: {} is ({}), the model's configuration makes it ({})", file_.path(),
-            p.name, fmt::join(stored.shape, ","), fmt::join(wanted.shape, ","));
-    known.insert(p.name);
-    if (stored.dtype == DType::i8) known.insert(scale_name(p.name));
-  }
-  for (const TensorEntry& t : file_.tensors())
-    require(known.contains(t.name), "{}: tensor {} is not part of the model that the configuration describes",
-            file_.path(), t.name);
+  require_weights(file_.tensors(), parameters, file_.path());
 }
 
 void ModelFile::load_buffer(const Parameters& parameters, size_t buffer, const Tensor& values) const {

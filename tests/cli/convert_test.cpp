@@ -1,10 +1,16 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/convert_options.h"
 #include "interop/open_model.h"
+#include "io/safetensors.h"
 #include "tests/engine.h"
+#include "tests/error_of.h"
+#include "tests/interop/huggingface_folder.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
@@ -13,8 +19,6 @@ namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
-
-std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 ConvertCommandOptions options(const std::string& input, const std::string& output) {
   ConvertCommandOptions o;
@@ -56,6 +60,40 @@ TEST(ConvertCommand, AsksForVocabulariesThatNothingNames) {
     EXPECT_THAT(e.hint(), HasSubstr("--vocabs"));
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "m"));
+}
+
+class ConvertMarianMt : public MarianMt {
+ protected:
+  std::string error_of_converting(const std::string& output) {
+    ConvertCommandOptions o = options(path(), output);
+    o.vocabs.clear();
+    return error_of([&] { convert_command(engine, o); });
+  }
+};
+
+// Otherwise a good model would be replaced by one that nothing can load.
+TEST_F(ConvertMarianMt, ChecksShapesBeforeItTouchesTheOutput) {
+  const std::string output = save_toy_model(folder / "m", 1), good = folder.content_of("m");
+  set("decoder_ffn_dim", "11");
+  EXPECT_THAT(error_of_converting(output),
+              HasSubstr("decoder.0.feed_forward.up.weight is (10,8), the model's configuration makes it (11,8)"));
+  set("decoder_ffn_dim", "1000000");
+  EXPECT_THAT(error_of_converting(output),
+              HasSubstr("'decoder_feed_forward' is 1000000 in the model's configuration, expected at most"));
+  EXPECT_EQ(folder.content_of("m"), good);
+}
+
+TEST_F(ConvertMarianMt, NamesAWeightThatIsNotFinite) {
+  const std::string output = save_toy_model(folder / "m", 1), good = folder.content_of("m");
+  const SafetensorsFile sound(golden("marianmt/model.safetensors"));
+  std::vector<TensorEntry> tensors(sound.tensors().begin(), sound.tensors().end());
+  const auto broken = std::ranges::find(tensors, "model.shared.weight", &TensorEntry::name);
+  std::vector<float> values = values_of<float>(*broken);
+  values.back() = std::numeric_limits<float>::quiet_NaN();
+  broken->bytes = std::as_bytes(std::span(values));
+  write_safetensors(folder / "model.safetensors", tensors, sound.metadata());
+  EXPECT_THAT(error_of_converting(output), HasSubstr("embedding.weight holds nan, expected finite numbers"));
+  EXPECT_EQ(folder.content_of("m"), good);
 }
 
 }  // namespace

@@ -195,6 +195,16 @@ TEST(CTranslate2Model, IsRefusedByNameWhereDragomanHasNoEqual) {
   EXPECT_THAT(complaint(unnumbered.folder / ""), HasSubstr("a token list has no </s>"));
 }
 
+TEST(CTranslate2Model, NamesTheListThatHasOtherPiecesThanTheModel) {
+  Copy target("ct2_opennmt"), shared("ct2_marian");
+  target.replace("target_vocabulary.json", "\"z\"", "\"z\", \"more\", \"pieces\"");
+  EXPECT_THAT(complaint(target.folder / ""),
+              HasSubstr("its target embedding has 30 rows, but the vocabulary has 32 pieces (target_vocabulary.json)"));
+  shared.replace("shared_vocabulary.json", "]", ", \"more\", \"pieces\"]");
+  EXPECT_THAT(complaint(shared.folder / ""),
+              HasSubstr("its source embedding has 42 rows, but the vocabulary has 44 pieces (shared_vocabulary.json)"));
+}
+
 // Such a shape needs no bytes in the file, but a bias of as many rows would take 16 GiB.
 TEST(CTranslate2Model, IsRefusedIfAMatrixIsEmpty) {
   std::string bytes = read_file(golden("ct2_marian/model.bin"));

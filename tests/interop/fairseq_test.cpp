@@ -153,6 +153,14 @@ TEST_F(Fairseq, TakesDictionariesFromWhereTheyAre) {
   EXPECT_EQ(open_model(path(), named).vocabularies().target.piece(12), "ein");
 }
 
+TEST_F(Fairseq, NamesTheDictionaryThatHasOtherPiecesThanTheModel) {
+  const std::string english = folder / "dict.en.txt", german = folder / "dict.de.txt";
+  EXPECT_THAT(complaint({.vocabs = {german, english}}),
+              HasSubstr("its source embedding has 12 rows, but the vocabulary has 15 pieces (" + german + ")"));
+  folder.make("dict.de.txt", read("dict.de.txt") + "another 1\n");
+  EXPECT_THAT(complaint(), HasSubstr("its target embedding has 15 rows, but the vocabulary has 16 pieces"));
+}
+
 TEST_F(Fairseq, SplitsTextByMerges) {
   const std::string merges = "d o 9\ndo g</w> 8\n";  // of fastBPE
   folder.make("dict.en.txt", "dog 1\nd@@ 1\no@@ 1\nt 1\na 1\nh 1\no 1\ne 1\n");

@@ -182,6 +182,14 @@ Vocabularies huggingface_vocabularies_of(const std::string& folder) {
   return huggingface_vocabularies(folder, config, config, model);
 }
 
+// Two small files could otherwise ask for two billion pieces.
+TEST_F(MarianMt, IsRefusedIfAnAddedTokenIsFarBeyondTheOthers) {
+  set("vocab_size", "2000000000");
+  folder.make("added_tokens.json", R"({"far": 1999999999})");
+  EXPECT_THAT(complaint(),
+              HasSubstr("its added token far has the id 1999999999, expected less than 65741 after 204 pieces"));
+}
+
 // An added language begins a line as those of vocab.json do.
 TEST_F(MarianMt, FindsAnAddedLanguageInText) {
   std::string said;

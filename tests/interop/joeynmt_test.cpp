@@ -14,6 +14,7 @@
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::EndsWith;
@@ -75,10 +76,9 @@ TEST_F(JoeyNmt, NumbersTokensAsJoeyNmtDoes) {
 }
 
 TEST_F(JoeyNmtOfWords, EndsLinesOfAListWherePythonDoes) {
-  folder.make("m/src_vocab.txt", "a\xe2\x80\xa8small\r\ndog\rthe\n\xc2\x85house\x0bof\na\n");
-  folder.make("m/trg_vocab.txt", read("src_vocab.txt"));
+  folder.make("m/src_vocab.txt", "a\xe2\x80\xa8small\r\ndog\rthe\n\xc2\x85house\x0bof\na\nb\nc\nd\n");
   const Vocabulary source = open_model(path()).vocabularies().source;
-  ASSERT_EQ(source.size(), 11);
+  ASSERT_EQ(source.size(), 14);
   EXPECT_EQ(source.piece(5), "small");
   EXPECT_EQ(source.piece(7), "the");
   EXPECT_EQ(source.piece(8), "");
@@ -149,6 +149,12 @@ TEST_F(JoeyNmt, NamesTheFileThatIsBrokenOrMissing) {
   EXPECT_THAT(complaint(), HasSubstr("m/bpe.spm is text, expected a SentencePiece model"));
   std::filesystem::remove(path() + "/bpe.spm");
   EXPECT_THAT(complaint(), HasSubstr("m/bpe.spm"));
+}
+
+TEST_F(JoeyNmt, NamesTheListThatHasOtherPiecesThanTheModel) {
+  folder.make("m/src_vocab.txt", sound("src_vocab.txt") + "another\n");
+  EXPECT_THAT(complaint(), AllOf(HasSubstr("its source embedding has 47 rows, but the vocabulary has 48 pieces ("),
+                                 HasSubstr("src_vocab.txt")));
 }
 
 TEST_F(JoeyNmt, IsRefusedIfAPartIsMissing) {

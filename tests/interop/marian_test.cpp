@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
 #include <sstream>
 
 #include "base/error.h"
@@ -10,6 +11,7 @@
 #include "interop/marian_config.h"
 #include "interop/marian_files.h"
 #include "interop/open_model.h"
+#include "tests/bytes_of.h"
 #include "tests/error_of.h"
 #include "tests/interop/golden.h"
 #include "tests/interop/score_difference.h"
@@ -128,7 +130,7 @@ TEST(MarianModel, NeedsTheVocabulariesThatItWasTrainedWith) {
   EXPECT_THAT(error_of([&] {
                 read_marian(golden("tied.npz"), {more, more});
               }),
-              AllOf(HasSubstr("has 20 rows"), HasSubstr("340 pieces")));
+              AllOf(HasSubstr("has 20 rows"), HasSubstr("340 pieces (" + more + ")")));
   const std::string fewer = folder.make("fewer.yml", "</s>: 0\n<unk>: 1\na: 2\n");
   EXPECT_EQ(read_marian(golden("tied.npz"), {fewer, fewer})->vocabularies.target.size(), 20);
 }
@@ -145,6 +147,49 @@ TEST(MarianModel, UsesTheFirstPiecesOfALongerList) {
   const Vocabularies v = read_marian(golden("tied.npz"), {words[0], more})->vocabularies;
   EXPECT_EQ(v.target.bytes(), v.source.bytes());
   EXPECT_EQ(said, more + ": only its first 20 of 22 pieces are used, as dim-vocabs of the model says");
+}
+
+uint64_t integer_at(const std::string& bytes, size_t at) {
+  uint64_t value = 0;
+  std::memcpy(&value, bytes.data() + at, sizeof(value));
+  return value;
+}
+
+// tied.bin with another shape of its embeddings and as many zeros as that needs. Its items are described by
+// (bytes of name, type, rank, bytes of data); then come names, shapes, padding and data.
+std::string with_embeddings(int32_t rows, int32_t columns) {
+  std::string bytes = read_file(golden("tied.bin"));
+  const uint64_t items = integer_at(bytes, 8);
+  size_t names = 16 + 32 * items, shapes = names, data = 0;
+  for (uint64_t i = 0; i < items; ++i) shapes += integer_at(bytes, 16 + 32 * i);
+  data = shapes;
+  for (uint64_t i = 0; i < items; ++i) data += 4 * integer_at(bytes, 16 + 32 * i + 16);
+  data += 8 + integer_at(bytes, data);
+  for (uint64_t i = 0; i < items; ++i) {
+    const size_t header = 16 + 32 * i, size = integer_at(bytes, header + 24);
+    if (bytes.substr(names, 5) == std::string("Wemb\0", 5)) {
+      const auto wanted = size_t(rows) * size_t(columns) * sizeof(float);
+      bytes.insert(data + size, std::string(wanted > size ? wanted - size : 0, '\0'));
+      bytes.replace(shapes, 8, bytes_of<int32_t>({rows, columns}));
+      if (wanted > size) bytes.replace(header + 24, 8, bytes_of<uint64_t>({wanted}));
+      return bytes;
+    }
+    names += integer_at(bytes, header), shapes += 4 * integer_at(bytes, header + 16), data += size;
+  }
+  return bytes;
+}
+
+// A file may claim any number of rows, each of which would become a piece.
+TEST(MarianModel, IsRefusedIfItsEmbeddingsHaveFarMoreRowsThanPieces) {
+  const TemporaryFolder folder;
+  const auto complaint = [&](int32_t rows, int32_t columns) {
+    const std::string path = folder.make("m.bin", with_embeddings(rows, columns));
+    return error_of([&] { read_marian(path, words); });
+  };
+  EXPECT_THAT(complaint(2000000000, 0), HasSubstr("Wemb is (2000000000,0), expected 1 to 2147483647 rows of 8"));
+  EXPECT_EQ(complaint(20 + 65536, 8), "");
+  EXPECT_THAT(complaint(20 + 65537, 8),
+              HasSubstr("its source embedding has 65557 rows, but the vocabulary has 20 pieces (" + words[0] + ")"));
 }
 
 TEST(MarianModel, NamesTheSentencePieceModelThatIsBroken) {

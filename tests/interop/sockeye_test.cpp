@@ -8,6 +8,7 @@
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::EndsWith;
@@ -52,6 +53,12 @@ TEST_F(SockeyeWithSsru, GivesTheProbabilitiesAndTranslationsThatSockeyeGives) {
 TEST_F(SockeyeWithGatedNetworks, GivesTheProbabilitiesAndTranslationsThatSockeyeGives) {
   EXPECT_LT(score_difference(open_model(path()), pairs()), 1e-5);
   expect_greedy_translations(0);
+}
+
+TEST_F(Sockeye, NamesTheListThatHasOtherPiecesThanTheModel) {
+  replace("vocab.trg.0.json", "{", "{\"another\": 10, ");
+  EXPECT_THAT(complaint(), AllOf(HasSubstr("its target embedding has 10 rows, but the vocabulary has 11 pieces ("),
+                                 HasSubstr("vocab.trg.0.json")));
 }
 
 TEST_F(Sockeye, GivesOthersIfAFormulaIsAnother) {

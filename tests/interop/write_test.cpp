@@ -6,7 +6,9 @@
 #include "base/file.h"
 #include "interop/alibi_table.h"
 #include "interop/ctranslate2.h"
+#include "interop/export.h"
 #include "interop/huggingface.h"
+#include "interop/huggingface_files.h"
 #include "interop/open_model.h"
 #include "interop/write_ctranslate2.h"
 #include "interop/write_huggingface.h"
@@ -22,6 +24,8 @@
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
+#include "vocab/container.h"
+#include "vocab/piece_list.h"
 
 namespace dragoman {
 namespace {
@@ -302,6 +306,37 @@ TEST(WriteHuggingFace, AddsAPieceToBeginWithIfPadIsNotZero) {
   EXPECT_EQ(again.vocabularies().target.piece(204), "<zero>");
   EXPECT_THAT(again.config().generation.suppressed, testing::Contains(7));
   EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+}
+
+TEST(WriteHuggingFace, WritesLongLists) {
+  constexpr int pieces = 20'000;
+  const TemporaryFolder folder;
+  make_marian_mt(folder);
+  ConvertedModel converted = *read_huggingface(folder / "");
+  ListedVocabulary list = from_container(converted.vocabularies.source.bytes(), "source");
+  while (list.pieces.size() < pieces) list.pieces.push_back(fmt::format("word {}", list.pieces.size()));
+  const Vocabulary both = Vocabulary::from_list(std::move(list), "list");
+  converted.config.source_vocabulary = converted.config.target_vocabulary = pieces;
+  const ModelFile model = ModelFile::in_memory("m", converted.config, {both, both}, converted.weights);
+  write_huggingface_files(OutputFolder(folder / ""), model);
+  EXPECT_EQ(pieces_of_json(folder.content_of("vocab.json"), "vocab.json").at(pieces - 1), both.piece(pieces - 1));
+}
+
+// Marian's lists hold any bytes, JSON does not.
+TEST(WriteModels, NamesThePieceThatIsNotUtf8) {
+  const TemporaryFolder folder;
+  std::string list = read_file(golden("words.yml"));
+  list.replace(list.find("spare0"), 6, "sp\xff");
+  const std::string words = golden("words.yml"), raw = folder.make("raw.yml", list);
+  const ModelFile source = open_model(golden("tied.npz"), {.vocabs = {raw, words}}),
+                  target = open_model(golden("tied.npz"), {.vocabs = {words, raw}});
+  for (const Write write : {write_ctranslate2, write_onnx}) {
+    EXPECT_THAT(complaint(write, source, folder / "m"),
+                HasSubstr("piece 15 of the source vocabulary is \"sp\\xff\", expected UTF-8"));
+    EXPECT_THAT(complaint(write, target, folder / "m"),
+                HasSubstr("piece 15 of the target vocabulary is \"sp\\xff\", expected UTF-8"));
+  }
+  EXPECT_EQ(folder.files(), 1);
 }
 
 // Marian's golden models have lists of words, which its SentencePiece vocabularies cannot be.
