@@ -120,13 +120,8 @@ std::optional<ConvertedModel> read_marian(const std::string& path, const std::ve
   const std::string options = text_of(weights.get(marian_options_tensor));
   ModelConfig config = marian_config(options, files->model);
   set_vocabulary_sizes(config, weights);
-<<<<<<< HEAD
   ConvertedModel model{config, load_vocabularies(*files, config, marian_dim_vocabs(options, files->model)), {}};
-  take_special_ids(model.config, model.vocabularies, weights);
-=======
-  ConvertedModel model{config, load_vocabularies(*files, config), {}};
   take_special_ids(model.config, model.vocabularies, weights, files->vocabs);
->>>>>>> fix-convert
   validate(model.config, files->model);
   weights.ignore(marian_options_tensor);
   ignore_activation_factors(weights, names);

@@ -39,14 +39,14 @@ std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenO
   return model;
 }
 
-<<<<<<< HEAD
 bool may_be_part(const std::string& path) {
   const std::filesystem::path file = path;
   const std::string name = file.filename();
   const bool part =
       name == "model.safetensors" || name == "pytorch_model.bin" || name == "model.bin" || name == "config.json";
   return part && std::filesystem::exists(file.parent_path() / "config.json");
-=======
+}
+
 // Otherwise convert would save a model that nothing can load.
 void require_complete(const ConvertedModel& model, const std::string& path) {
   const auto& [config, vocabularies, weights] = model;
@@ -56,19 +56,6 @@ void require_complete(const ConvertedModel& model, const std::string& path) {
     require(found == expected, "{}: its {} vocabulary has {} pieces, the model's configuration says {}", path, side,
             found, expected);
   require_weights(weights, config, path);
-}
-
-// For what people name in place of the folder or the file that is the model.
-void refuse_other_levels(const std::string& path) {
-  if (std::filesystem::is_directory(path))
-    throw Error(path + " is a folder without a model that dragoman reads",
-                "looked for config.json with a model_type (Hugging Face), model.bin (CTranslate2, Argos Translate), "
-                "decoder.yml (Marian), config.yaml (JoeyNMT) and vocab.src.0.json (Sockeye) in it; give the file of a "
-                "model of dragoman, Marian, fairseq or OpenNMT-py");
-  if (path.ends_with(".onnx") && std::filesystem::exists(path))
-    throw Error(path + " is an ONNX model, which dragoman writes but does not read",
-                "give the model that it was made from");
->>>>>>> fix-convert
 }
 
 ModelFile read_own(const std::string& path) {
