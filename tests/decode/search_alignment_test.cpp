@@ -41,7 +41,7 @@ class SearchAlignment : public testing::Test {
   TranslateOptions options;
 };
 
-// In a frame with tokens before the translation, with hypotheses that end at the length limit, and of one head.
+// In a frame with tokens before the translation, of one head, also of hypotheses without </s> (by Marian's rule).
 TEST_F(SearchAlignment, IsThatOfAForcedPass) {
   ModelConfig config = tiny.config;
   config.decoder_layers = 2;
@@ -55,9 +55,9 @@ TEST_F(SearchAlignment, IsThatOfAForcedPass) {
     const auto model = make_model(config, backend("cpu"), tiny.arena, DType::f32, false);
     model->parameters().initialise(11);
     const std::vector<std::vector<int32_t>> sources = {{30, 40, 50}, {60}, {}, {70, 80, 90, 100, 110, 120, 130}};
-    for (const int64_t tokens : {4, 1000}) {
-      const auto found =
-          aligned_search(tiny.cx, *model, {.beam_size = 4, .max_length_add = 20, .n_best = 3}, tokens, sources);
+    for (const auto& [tokens, rule] : {std::pair(4, SearchRule::huggingface), {1000, SearchRule::marian}}) {
+      const auto found = aligned_search(
+          tiny.cx, *model, {.beam_size = 4, .rule = rule, .max_length_add = 20, .n_best = 3}, tokens, sources);
       for (size_t s = 0; s < sources.size(); ++s) {
         ASSERT_EQ(found[s].best.size(), 3u);
         ASSERT_EQ(found[s].alignments.size(), 3u);
