@@ -346,7 +346,7 @@ void write_ctranslate2(const ModelFile& model, const std::string& path) {
   require_kinds(model);
   Variables variables(model);
   variables.all();
-  const auto& [source, target] = model.vocabularies();
+  const Vocabulary &source = model.vocabularies().source, &target = model.vocabularies().target;
   const json sources = pieces_of(source, "source"), targets = pieces_of(target, "target");
   write_folder(path, [&](const OutputFolder& folder) {
     write_atomically(folder.file("model.bin"), [&](FileWriter& out) { variables.output().write(out); });

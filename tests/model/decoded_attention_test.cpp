@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "backend/registry.h"
+#include "model/model.h"
 #include "tests/model/attention_family.h"
 #include "tests/op_check/gpu.h"
 
