@@ -20,7 +20,8 @@ struct AttentionKernels {
     // (Nq,H·(2R+1)) stat type or empty: the weights of each query, after dropout, summed over the keys at the same
     // distance; columns as in a DistanceBias.
     Tensor by_distance = {};
-    // bf16 or f16: factors may be rounded to it, in backward too. q, k, v, y and their gradients: all this or all f32.
+    // bf16 or f16: factors may be rounded to it, in backward too. q, k, v and y: all this or all f32; each gradient is
+    // either of them.
     DType factors = DType::f32;
   };
   struct AttentionBackward {

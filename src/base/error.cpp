@@ -6,9 +6,7 @@ namespace dragoman {
 
 Error::~Error() = default;
 
-void invariant(bool condition, const char* what, std::source_location where) {
-  if (condition) [[likely]]
-    return;
+void broken_invariant(const char* what, std::source_location where) {
   throw std::logic_error(fmt::format("broken invariant: {} ({}:{})", what, where.file_name(), where.line()));
 }
 

@@ -21,7 +21,12 @@ void require(bool condition, fmt::format_string<A...> format, A&&... args) {
     throw Error(fmt::format(format, std::forward<A>(args)...));
 }
 
+[[noreturn]] void broken_invariant(const char* what, std::source_location where);
+
 /// Checks what only a bug can violate: throws std::logic_error with file and line if `condition` is false.
-void invariant(bool condition, const char* what, std::source_location where = std::source_location::current());
+inline void invariant(bool condition, const char* what, std::source_location where = std::source_location::current()) {
+  if (!condition) [[unlikely]]
+    broken_invariant(what, where);
+}
 
 }  // namespace dragoman

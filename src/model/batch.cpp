@@ -102,17 +102,19 @@ std::vector<Batch> micro_batches_of(const Batch& batch, int64_t rows) {
   return parts;
 }
 
-// A micro-batch ends with the sentence that completes its share.
+// A micro-batch ends with the sentence that completes its share, or `rows` tokens on a side.
 std::vector<Batch> even_micro_batches_of(const Batch& batch, int64_t rows) {
   const Spans &source = batch.source.spans, &target = batch.target.spans;
   const int64_t all = source.rows() + target.rows(), count = 1 + (std::max(source.rows(), target.rows()) - 1) / rows;
   std::vector<Batch> parts;
-  int64_t begin = 0;
+  int64_t begin = 0, first_source = 0, first_target = 0;
   for (int64_t s = 0; s < target.sentences(); ++s) {
-    const int64_t so_far = source[int(s)].end + target[int(s)].end;
-    if (so_far * count < all * int64_t(parts.size() + 1)) continue;
+    const int64_t sources = source[int(s)].end, targets = target[int(s)].end;
+    const bool last = s + 1 == target.sentences(),
+               has_share = (sources + targets) * count >= all * int64_t(parts.size() + 1);
+    if (!last && !has_share && std::max(sources - first_source, targets - first_target) < rows) continue;
     parts.push_back(sentences_of(batch, {begin, s + 1}));
-    begin = s + 1;
+    begin = s + 1, first_source = sources, first_target = targets;
   }
   return parts;
 }

@@ -318,6 +318,19 @@ TEST(EvenPartsOf, LeavesNoSmallPartAtTheEnd) {
   EXPECT_TRUE(even_micro_batches_of(Batch{}, 3).empty());
 }
 
+// The first pairs have long sources, the last long targets, so that half of all tokens exceeds the limit of a side.
+TEST(EvenPartsOf, KeepEachSideWithinTheLimitUpToASentence) {
+  const auto corpus = toy_corpus({{8, 2}, {8, 2}, {8, 2}, {8, 2}, {2, 8}, {2, 8}, {2, 8}, {2, 8}});
+  const Batch batch = assemble(*corpus, {std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7}});
+  int64_t sentences = 0;
+  for (const Batch& part : even_micro_batches_of(batch, 20)) {
+    EXPECT_LT(part.source.spans.rows(), 20 + 8);
+    EXPECT_LT(part.target.spans.rows(), 20 + 8);
+    sentences += part.target.spans.sentences();
+  }
+  EXPECT_EQ(sentences, 8);
+}
+
 TEST(PartsOf, KeepsEveryTokenAndWeightWhereItWas) {
   Corpus corpus;
   corpus.pairs = PairStore(true);

@@ -84,6 +84,18 @@ const OpCase cases[] = {
        const Var x = small(cx, in.at("x")), both = linear(cx, x, in.at("both"), {});
        return attention(cx, linear(cx, x, in.at("query"), {}), both, both, heads_of(3));
      }},
+    {"attention_without_projections",  // whose gradients are those of a norm's output: floats
+     {{"x", {21, 12}}, {"gamma", {12}}, {"beta", {12}}},
+     [](Context& cx, const OpInputs& in) {
+       const Var x = small(cx, in.at("x"));
+       return residual_norm(cx, x, attention(cx, x, x, x, heads_of(2)), in.at("gamma"), in.at("beta"), drop(0.3));
+     }},
+    {"attention_of_projected_queries",
+     {{"x", {21, 12}}, {"query", {12, 12}}},
+     [](Context& cx, const OpInputs& in) {
+       const Var x = small(cx, in.at("x"));
+       return residual(cx, x, attention(cx, linear(cx, x, in.at("query"), {}), x, x, heads_of(2)), drop(0.3));
+     }},
     {"post_norm_sublayer",
      {{"x", {21, 130}}, {"gamma", {130}}, {"beta", {130}}, {"w", {130, 130}}, {"bias", {130}}},
      [](Context& cx, const OpInputs& in) {  // the norm's output has two readers, the product and the residual

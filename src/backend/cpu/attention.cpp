@@ -356,10 +356,11 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
   const auto backward = HWY_DYNAMIC_DISPATCH(AttendHeadBackward);
   const AttentionKernels::Attention& a = b.forward;
   const int heads = a.shape.heads, sentences = a.shape.queries.sentences();
-  const bool half = a.q.dtype() == DType::bf16;  // then gradients are computed separately and added at the end
+  // Others than floats are computed separately and added at the end.
+  const auto in_place = [](const Grad& g) { return g && g.tensor.dtype() == DType::f32; };
   // If queries and keys are the same values, dk is added to rows of dq whose block is not processed yet.
   const bool shared = b.dq && (b.dq.tensor.data() == b.dk.tensor.data() || b.dq.tensor.data() == b.dv.tensor.data());
-  const bool dq_adds = !half && (b.dq.adds() || shared);
+  const bool dq_adds = in_place(b.dq) && (b.dq.adds() || shared);
   float* vectors = vector_gradients(a.scratch, a.shape, a.q.cols() / heads, a.v.cols() / heads);
   if (b.dbias && !b.dbias.adds()) zero(b.dbias.tensor.view<float>());
   if (b.dscore_vector) std::fill_n(vectors, sentences * a.q.cols(), 0.0f);
@@ -377,8 +378,8 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
                           dq_adds,
                           b.dby_distance};
     if (dq_adds && !b.dq.adds()) zero(g.dq);
-    if (g.dk && (half || !b.dk.adds())) zero(g.dk);
-    if (g.dv && (half || !b.dv.adds())) zero(g.dv);
+    if (g.dk && !(in_place(b.dk) && b.dk.adds())) zero(g.dk);
+    if (g.dv && !(in_place(b.dv) && b.dv.adds())) zero(g.dv);
     backward(g, dy, y, head, scratch_of(rows.room, head));
     rows.write(b.dq.tensor, qs, g.dq, b.dq.mode);
     rows.write(b.dk.tensor, ks, g.dk, b.dk.mode);
