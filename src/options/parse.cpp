@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/error.h"
+#include "base/symbolic_links.h"
 #include "base/words.h"
 #include "options/foreign.h"
 
@@ -158,8 +159,9 @@ Assignments with_configs(const Strings& paths, const std::vector<Option>& option
   Assignments all;
   for (const std::string& path : paths)
     findings.attempt([&] {
-      if (path == "-")  // its reader would leave no text to the command, and no options to other ranks
-        throw Error("--config - is stdin, expected the name of a file",
+      // Its reader would leave no text to the command, and no options to other ranks.
+      if (path == "-" || leads_to_stdin(path))
+        throw Error(fmt::format("--config {} is stdin, expected the name of a file", path),
                     "write the options to a file, or give them on the command line");
       read_config(path, options, all, findings);
     });

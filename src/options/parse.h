@@ -35,7 +35,7 @@ Strings read_truth_value(const Option& option, const Strings& words);
 /// added to the values of ours.
 void take_foreign_values(Assignments& assignments, Findings& findings);
 
-/// The assignments of the files in order, overridden by those of the command line. "-" is a problem, not stdin.
+/// The assignments of the files in order, overridden by those of the command line. Stdin is a problem.
 Assignments with_configs(const Strings& paths, const std::vector<Option>& options, const Assignments& line,
                          Findings& findings);
 

@@ -1,7 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -206,11 +210,30 @@ TEST_F(Yaml, NamesAFileThatIsNotThere) {
 }
 
 TEST_F(Yaml, IsNotReadFromStdin) {
-  for (const Strings& words : {Strings{"-m", "x", "-c", "-"}, Strings{"-m", "x", "-c", file("a.yml", ""), "-"}}) {
-    TranslateCommandOptions options;
-    EXPECT_STREQ(thrown_by([&] { parse(translate_table(), words, options); }).what(),
-                 "--config - is stdin, expected the name of a file");
-  }
+  std::filesystem::create_symlink("/dev/stdin", folder / "link.yml");
+  std::filesystem::create_directory_symlink("/dev", folder / "devices");
+  const Strings paths = {"-",
+                         "/dev/stdin",
+                         "/dev/fd/0",
+                         "/dev/../dev/fd/0",
+                         "/proc/self/fd/0",
+                         "/proc/thread-self/fd/0",
+                         fmt::format("/proc/{}/fd/0", getpid()),
+                         folder / "link.yml",
+                         folder / "devices/stdin"};
+  for (const std::string& path : paths)
+    for (const Strings& words : {Strings{"-m", "x", "-c", path}, Strings{"-m", "x", "-c", file("a.yml", ""), path}}) {
+      TranslateCommandOptions options;
+      EXPECT_EQ(thrown_by([&] { parse(translate_table(), words, options); }).what(),
+                fmt::format("--config {} is stdin, expected the name of a file", path));
+    }
+}
+
+TEST_F(Yaml, IsReadFromAPipeOfTheShell) {
+  const FileDescriptor open_file = FileDescriptor::to_read(file("a.yml", "beam-size: 3\n"));
+  TranslateCommandOptions options;
+  parse(translate_table(), {"-m", "x", "-c", fmt::format("/dev/fd/{}", open_file.number())}, options);
+  EXPECT_EQ(options.beam_size, 3);
 }
 
 TEST_F(Yaml, TheDumpedFileGivesTheSameOptionsAgain) {
