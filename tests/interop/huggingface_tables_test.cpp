@@ -68,5 +68,17 @@ TEST_F(MarianMt, SaysHowManyPiecesAreMadeUpForAShortList) {
                       "the list that the model was trained with");
 }
 
+TEST_F(MarianMt, NamesTheKeyThatTheShapesContradict) {
+  for (const auto& [key, said] :
+       {std::pair("d_model", "model.shared.weight is (204,8), expected 16 columns, as d_model in config.json says"),
+        {"encoder_ffn_dim",
+         "model.encoder.layers.0.fc1.weight is (12,8), expected 16 rows, as encoder_ffn_dim in config.json says"},
+        {"decoder_ffn_dim",
+         "model.decoder.layers.0.fc1.weight is (10,8), expected 16 rows, as decoder_ffn_dim in config.json says"}}) {
+    set(key, "16");
+    EXPECT_THAT(complaint(), HasSubstr(said));
+  }
+}
+
 }  // namespace
 }  // namespace dragoman
