@@ -181,7 +181,7 @@ class ListedModel : public PieceModel {
 void fill_up(ListedVocabulary& v, int size) {
   for (auto id = int32_t(v.pieces.size()); id < size; ++id) {
     v.special.control.push_back(id);
-    v.pieces.push_back(fmt::format("<unused {}>", id));
+    v.pieces.push_back(fmt::format("{}{}>", unused_piece, id));
   }
 }
 

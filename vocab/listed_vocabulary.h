@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "base/enum_names.h"
 #include "vocab/piece_model.h"
@@ -31,6 +32,9 @@ struct ListedVocabulary {
 /// The largest accepted number of a model's rows without a piece: some programs round sizes up. A file may claim any
 /// number of rows, each of which would become a piece.
 constexpr int64_t most_unused = 1 << 16;
+
+/// What the pieces that fill_up() adds begin with.
+constexpr std::string_view unused_piece = "<unused ";
 
 /// Extends the list to the number of rows of a model; the added pieces are never used.
 void fill_up(ListedVocabulary& vocabulary, int size);

@@ -42,6 +42,17 @@ bool leads_into_proc(fs::path path) {
   return false;
 }
 
+bool leads_to_stdin(fs::path path) {
+  std::error_code failed;
+  const std::string own = fs::weakly_canonical("/proc/self", failed).native() + "/";
+  for (int links = 0; links < most_links; ++links, path = target_of(path)) {
+    const fs::path folder = real_folder_of(path);  // of a thread too: /proc/7/task/8/fd
+    if (folder.native().starts_with(own) && folder.filename() == "fd" && path.filename() == "0") return true;
+    if (!fs::is_symlink(path, failed)) return false;
+  }
+  return false;
+}
+
 std::string behind_link(const std::string& path) {
   std::error_code failed;
   return fs::is_symlink(path, failed) ? without_links(path).string() : path;

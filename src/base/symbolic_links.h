@@ -14,6 +14,9 @@ bool is_there(const std::filesystem::path& path);
 /// an open file, which a process can write to but not replace.
 bool leads_into_proc(std::filesystem::path path);
 
+/// Whether this is a name of the standard input, or a link to one: /dev/stdin, /dev/fd/0, /proc/self/fd/0.
+bool leads_to_stdin(std::filesystem::path path);
+
 /// The file that a writer of `path` replaces: what it leads to if it is a symbolic link, else `path` as it is.
 std::string behind_link(const std::string& path);
 

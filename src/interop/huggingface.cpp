@@ -68,7 +68,8 @@ std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
 
 // Tied matrices are stored once, or once under each name. Untied, M2M100 and mBART may have a table for each side; then
 // nothing reads the shared one.
-void map_huggingface_embeddings(WeightMapping& w, EmbeddingsConfig& e) {
+void map_huggingface_embeddings(WeightMapping& w, ModelConfig& m) {
+  EmbeddingsConfig& e = m.embeddings;
   const std::string shared = "model.shared.weight", encoder = "model.encoder.embed_tokens.weight",
                     decoder = "model.decoder.embed_tokens.weight", output = "lm_head.weight";
   const auto first_of = [&](std::initializer_list<std::string> names) {
@@ -76,7 +77,14 @@ void map_huggingface_embeddings(WeightMapping& w, EmbeddingsConfig& e) {
       if (w.has(name)) return name;
     return *names.begin();
   };
-  const auto table = [&](const char* ours, const std::string& theirs) { w.matrix(ours, theirs, MatrixRows::outputs); };
+  const auto table = [&](const std::string& ours, const std::string& theirs) {
+    const bool of_target = ours == "target_embedding.weight" || ours == "output.weight";
+    using enum WeightMapping::Axis;
+    w.require_extent(theirs, columns, m.dim, "d_model in config.json");
+    w.require_extent(theirs, rows, of_target ? m.target_vocabulary : m.source_vocabulary,
+                     of_target ? "decoder_vocab_size (or vocab_size) in config.json" : "vocab_size in config.json");
+    w.matrix(ours, theirs, MatrixRows::outputs);
+  };
   if (e.tied_source && w.has(encoder) && w.has(decoder)) e.tied_source = w.same(encoder, decoder);
   const std::string source = e.tied_all      ? first_of({shared, encoder, decoder, output})
                              : e.tied_source ? first_of({encoder, shared, decoder})
@@ -90,6 +98,15 @@ void map_huggingface_embeddings(WeightMapping& w, EmbeddingsConfig& e) {
   if (e.tied_all) w.ignore_copy(shared, source), w.ignore_copy(encoder, source);
   w.ignore(shared);
   if (e.output_bias) w.vector("output.bias", "final_logits_bias");
+}
+
+// Of the first layer: the others are as wide.
+void check_inner_sizes(const WeightMapping& w, const ModelConfig& m) {
+  using enum WeightMapping::Axis;
+  w.require_extent("model.encoder.layers.0.fc1.weight", rows, m.feed_forward, "encoder_ffn_dim in config.json");
+  w.require_extent("model.decoder.layers.0.fc1.weight", rows,
+                   m.decoder_feed_forward > 0 ? m.decoder_feed_forward : m.feed_forward,
+                   "decoder_ffn_dim in config.json");
 }
 
 }  // namespace
@@ -110,7 +127,8 @@ std::optional<ConvertedModel> read_huggingface(const std::string& path) {
   if (huggingface_class(config) == HuggingFaceClass::t5) {
     ours = t5_weights(weights, m, config);
   } else {
-    map_huggingface_embeddings(weights, m.embeddings);
+    map_huggingface_embeddings(weights, m);
+    check_inner_sizes(weights, m);
     map_fairseq_weights(weights, m, "model.");
     ours = weights.take();
   }

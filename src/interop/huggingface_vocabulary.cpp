@@ -10,6 +10,7 @@
 #include "base/words.h"
 #include "interop/languages.h"
 #include "interop/m2m100_languages.h"
+#include "interop/splitting.h"
 #include "vocab/listed_vocabulary.h"
 #include "vocab/piece_list.h"
 
@@ -224,6 +225,8 @@ void set_forced_piece(GenerationConfig& g, const Vocabulary& source, const JsonO
 Vocabularies huggingface_vocabularies(const fs::path& folder, const JsonObject& config, const JsonObject& generation,
                                       ModelConfig& model) {
   Vocabularies vocabularies = vocabularies_of_class(folder, config, model);
+  warn_if_short(vocabularies.source, folder);
+  if (is_there(folder / "target_vocab.json")) warn_if_short(vocabularies.target, folder / "target_vocab.json");
   set_forced_piece(model.generation, vocabularies.source, generation);
   return vocabularies;
 }

@@ -33,18 +33,20 @@ void check_kind(const YamlFields& model, const Sides& s) {
           model.where());
 }
 
-// Without the option, JoeyNMT gives the encoder norms before its sublayers and none at its end, and the decoder norms
-// after them: a model that dragoman lacks.
+// Without the option, the decoders of version 2 are post-norm, its encoders only up to 2.2: those of 2.3 have norms
+// before their sublayers and none at their end, as no model of dragoman has. Version 1 lacks the option; its models are
+// pre-norm.
 NormPlacement placement_of(const Sides& s) {
-  for (const YamlFields* side : {&s.encoder, &s.decoder})
-    if (!side->has("layer_norm"))
-      throw Error(side->where() + " has no layer_norm, expected pre or post on both sides",
-                  "if JoeyNMT 1 trained the model, add layer_norm: \"pre\" to encoder and decoder");
-  const std::string encoder = s.encoder.text("layer_norm", ""), decoder = s.decoder.text("layer_norm", "");
+  if (!s.encoder.has("layer_norm"))
+    throw Error(
+        s.encoder.where() + " has no layer_norm, expected pre or post on both sides",
+        "give both sides what the model was trained with: layer_norm: \"pre\" if JoeyNMT 1 trained it, \"post\" "
+        "if 2.0 to 2.2 did; 2.3 makes a model of its own, which dragoman does not support");
+  const std::string encoder = s.encoder.text("layer_norm", ""), decoder = s.decoder.text("layer_norm", "post");
   require(encoder == "pre" || encoder == "post", "{}: layer_norm is {}, expected pre or post", s.encoder.where(),
           encoder);
-  require(encoder == decoder, "{}: layer_norm is {}, expected that of the encoder, {}", s.decoder.where(), decoder,
-          encoder);
+  require(encoder == decoder, "{}: layer_norm is {}{}, expected that of the encoder, {}", s.decoder.where(), decoder,
+          s.decoder.has("layer_norm") ? "" : " by default", encoder);
   return encoder == "pre" ? NormPlacement::pre : NormPlacement::post;
 }
 

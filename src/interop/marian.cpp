@@ -15,6 +15,7 @@
 #include "interop/marian_files.h"
 #include "interop/marian_names.h"
 #include "interop/npz.h"
+#include "interop/splitting.h"
 #include "interop/weight_mapping.h"
 #include "model/validate.h"
 #include "vocab/listed_vocabulary.h"
@@ -73,6 +74,8 @@ Vocabularies load_vocabularies(const MarianFiles& files, const ModelConfig& c, c
   Vocabulary source = load(0, "source", c.source_vocabulary);
   const bool same = files.vocabs[1] == files.vocabs[0] && !is_piece_list(files.vocabs[0]);
   Vocabulary target = same ? source : load(1, "target", c.target_vocabulary);
+  warn_if_short(source, files.vocabs[0]);
+  if (files.vocabs[1] != files.vocabs[0]) warn_if_short(target, files.vocabs[1]);
   return {std::move(source), std::move(target)};
 }
 

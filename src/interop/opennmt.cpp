@@ -275,6 +275,17 @@ class OpenNmtMapping {
   const bool rotates_pairs_;  // adjacent numbers, as versions before 3.5 do too
 };
 
+// Of the first layer: the others are as wide.
+void check_sizes(const WeightMapping& weights, const ModelConfig& m) {
+  using enum WeightMapping::Axis;
+  const std::string encoder = "encoder.embeddings.make_embedding.emb_luts.0.weight",
+                    decoder = "decoder.embeddings.make_embedding.emb_luts.0.weight";
+  weights.require_extent(encoder, columns, m.dim, "opt: enc_hid_size");
+  weights.require_extent(encoder, rows, m.source_vocabulary, "vocab: src");
+  weights.require_extent(decoder, rows, m.target_vocabulary, "vocab: tgt");
+  weights.require_extent("encoder.transformer.0.feed_forward.w_1.weight", rows, m.feed_forward, "opt: transformer_ff");
+}
+
 }  // namespace
 
 std::optional<ConvertedModel> read_opennmt(const std::string& path, const std::vector<std::string>& vocabs) {
@@ -298,6 +309,7 @@ std::optional<ConvertedModel> read_opennmt(const std::string& path, const std::v
     tensors.push_back(std::move(t));
   }
   WeightMapping weights(path, std::move(tensors));
+  check_sizes(weights, m);
   const bool interleaved = !options.find("rotary_interleave") || options.flag("rotary_interleave");
   OpenNmtMapping(weights, m, m.positions == Positions::rotary && interleaved).all();
   return ConvertedModel{m, vocabularies, weights.take()};

@@ -69,6 +69,18 @@ void warn_unless_split(const Splitting& splitting, const std::string& where) {
         where);
 }
 
+void warn_if_short(const Vocabulary& vocabulary, const std::string& list) {
+  constexpr int usual = 128;  // a table of T5 has as many rows more than its SentencePiece model has pieces
+  int added = 0;
+  for (int32_t id = 0; id < vocabulary.size(); ++id)
+    added += vocabulary.is_control(id) && vocabulary.piece(id).starts_with(unused_piece);
+  if (added > usual)
+    log_warning(
+        "{} lists {} of the model's {} pieces; the other {} are made up and never used: expected the list that the "
+        "model was trained with",
+        list, vocabulary.size() - added, vocabulary.size(), added);
+}
+
 ListedVocabulary listed_vocabulary(std::vector<std::string> pieces, Splitting splitting, const SpecialIds& special) {
   ListedVocabulary v;
   v.segmentation = splitting.kind;

@@ -5,6 +5,7 @@
 #include "interop/file_set.h"
 #include "model/config.h"
 #include "vocab/listed_vocabulary.h"
+#include "vocab/vocabulary.h"
 
 namespace dragoman {
 
@@ -28,6 +29,9 @@ Splitting find_splitting(const FileSet& texts, const std::string& side);
 
 /// Without a tokenizer file, warns that the text must already consist of pieces.
 void warn_unless_split(const Splitting& splitting, const std::string& where);
+
+/// Warns of a list that was filled up with more pieces than programs add to round sizes up: it may be another model's.
+void warn_if_short(const Vocabulary& vocabulary, const std::string& list);
 
 /// A list of pieces with this tokenizer and the special ids of a model.
 ListedVocabulary listed_vocabulary(std::vector<std::string> pieces, Splitting splitting, const SpecialIds& special);

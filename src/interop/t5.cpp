@@ -65,6 +65,8 @@ class T5Mapping {
     std::string table = shared;
     for (const std::string& name : {target, source, shared})
       if (w_.has(name)) table = name;
+    w_.require_extent(table, WeightMapping::Axis::columns, c_.dim, "d_model in config.json");
+    w_.require_extent(table, WeightMapping::Axis::rows, c_.source_vocabulary, "vocab_size in config.json");
     if (c_.embeddings.tied_all) {
       w_.matrix("embedding.weight", table, MatrixRows::outputs);
     } else {
@@ -83,17 +85,19 @@ class T5Mapping {
     }
     const std::string last = theirs + (decodes ? "2." : "1."), network = last + "DenseReluDense.";
     const int64_t inner = c_.feed_forward;
-    if (c_.gated_feed_forward) linear(ours + "feed_forward.gate", network + "wi_0", inner);
-    linear(ours + "feed_forward.up", network + (c_.gated_feed_forward ? "wi_1" : "wi"), inner);
-    linear(ours + "feed_forward.down", network + "wo", c_.dim);
+    if (c_.gated_feed_forward) linear(ours + "feed_forward.gate", network + "wi_0", inner, "d_ff");
+    linear(ours + "feed_forward.up", network + (c_.gated_feed_forward ? "wi_1" : "wi"), inner, "d_ff");
+    linear(ours + "feed_forward.down", network + "wo", c_.dim, "d_model");
     norm(ours + "feed_forward_norm", last + "layer_norm");
   }
   void attention(const std::string& ours, const std::string& theirs) {
     const int64_t keys = int64_t{c_.heads} * c_.head_keys();
-    linear(ours + ".query", theirs + "q", keys), linear(ours + ".key", theirs + "k", keys);
-    linear(ours + ".value", theirs + "v", keys), linear(ours + ".output", theirs + "o", c_.dim);
+    for (const auto& [role, name] : {std::pair(".query", "q"), {".key", "k"}, {".value", "v"}})
+      linear(ours + role, theirs + name, keys, "num_heads times d_kv");
+    linear(ours + ".output", theirs + "o", c_.dim, "d_model");
   }
-  void linear(const std::string& ours, const std::string& theirs, int64_t outputs) {
+  void linear(const std::string& ours, const std::string& theirs, int64_t outputs, const char* option) {
+    w_.require_extent(theirs + ".weight", WeightMapping::Axis::rows, outputs, fmt::format("{} in config.json", option));
     w_.matrix(ours + ".weight", theirs + ".weight", MatrixRows::outputs);
     w_.zeros(ours + ".bias", outputs);
   }

@@ -48,6 +48,15 @@ const ForeignTensor& WeightMapping::get(const std::string& name) const {
   return found->second;
 }
 
+void WeightMapping::require_extent(const std::string& theirs, Axis axis, int64_t size,
+                                   const std::string& option) const {
+  const auto found = tensors_.find(theirs);
+  if (found == tensors_.end() || found->second.shape.size() != 2) return;
+  const std::vector<int64_t>& shape = found->second.shape;
+  require(shape[axis == Axis::rows ? 0 : 1] == size, "{}: {} is ({}), expected {} {}, as {} says", path_, theirs,
+          fmt::join(shape, ","), size, axis == Axis::rows ? "rows" : "columns", option);
+}
+
 void WeightMapping::require_rows(const std::string& theirs, int64_t pieces, const std::string& side,
                                  const std::string& list) const {
   const auto found = tensors_.find(theirs);

@@ -26,6 +26,11 @@ class WeightMapping {
   /// checked if there is no such matrix.
   void require_rows(const std::string& theirs, int64_t pieces, const std::string& side, const std::string& list) const;
 
+  enum class Axis { rows, columns };
+  /// Error unless the matrix `theirs` has as many rows or columns as the option says, such as "opt: enc_hid_size".
+  /// Nothing is checked if there is no such matrix.
+  void require_extent(const std::string& theirs, Axis axis, int64_t size, const std::string& option) const;
+
   /// Whether two tensors have the same type, shape and bytes. Reads both, which are in memory until it returns.
   bool same(const std::string& one, const std::string& other) const;
 

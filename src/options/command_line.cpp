@@ -29,8 +29,8 @@ bool is_number(const std::string& word) {
 // (possibly out of range) or another word that its type can read; for a list, any word.
 bool is_value_of(const Option& option, const std::string& word) {
   if (option.list) return true;
-  static const std::string truths = "true, false, yes, no, on, off";
-  const std::string& choices = option.boolean ? truths : option.choices;
+  if (option.boolean) return switch_word(word).has_value();
+  const std::string& choices = option.choices;
   if (!choices.empty()) return fmt::format(", {},", choices).find(fmt::format(" {},", word)) != std::string::npos;
   return is_number(word) || succeeds([&] { option.set({word}); });
 }

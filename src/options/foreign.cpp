@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/words.h"
+#include "options/values.h"
 
 namespace dragoman {
 namespace {
@@ -72,7 +73,7 @@ std::string_view foreign_program(std::string_view name) {
 std::string_view reason_to_ignore(const Foreign& option, std::string_view command,
                                   const std::vector<std::string>& words) {
   if (!has_word(stand_ins, command)) return "";
-  const std::string value = joined(words);
+  const std::string text = joined(words), value = switch_word(text) ? lower_ascii(text) : text;
   const auto listed = [&](std::string_view one) {
     return fmt::format(",{},", option.ignored).find(fmt::format(",{},", one)) != std::string::npos;
   };

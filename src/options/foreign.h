@@ -31,7 +31,7 @@ struct Foreign {
 struct ForeignValue {
   std::string_view option;
   std::string_view value;        // a pattern of all its words, blanks between: "float16 float*"
-  std::string_view becomes;      // the equivalent value; empty: the option is left out
+  std::string_view becomes;      // the equivalent value; empty: as if the option were not given
   std::string_view answer = "";  // if not empty, the value is refused, with this hint
   std::string_view commands = "";
 };

@@ -8,7 +8,8 @@ namespace dragoman {
 namespace {
 
 Strings values_of(const NamedOption& given, const Option& option) {
-  if (!given.values.empty() || option.list || !option.stands_alone()) return given.values;
+  if (!given.values.empty()) return read_truth_value(option, given.values);
+  if (option.list || !option.stands_alone()) return {};
   return {option.boolean ? "true" : std::string(option.implicit)};
 }
 

@@ -5,6 +5,8 @@
 #include <cctype>
 
 #include "base/error.h"
+#include "base/symbolic_links.h"
+#include "base/words.h"
 #include "options/foreign.h"
 
 namespace dragoman {
@@ -126,21 +128,30 @@ std::vector<std::string> all_names(const std::vector<Option>& options) {
 
 void take_foreign_values(Assignments& assignments, Findings& findings) {
   take_renamed(assignments, findings);
-  for (auto next = assignments.begin(); next != assignments.end();) {
-    const auto at = next++;
-    auto& [words, where, refused, file] = at->second;
-    const ForeignValue* row = refused ? nullptr : foreign_value(at->first, words, findings.command());
+  for (auto& [name, assignment] : assignments) {
+    auto& [words, where, refused, file] = assignment;
+    const ForeignValue* row = refused ? nullptr : foreign_value(name, words, findings.command());
     if (!row) continue;
     if (!row->answer.empty()) {
       findings.add(
           Error(fmt::format("{} '{}' is not supported", where, fmt::join(words, " ")), std::string(row->answer)));
       refused = true;
     } else if (row->becomes.empty()) {
-      assignments.erase(at);
+      words.clear();  // as if not given; it still overrides what an earlier file gives
     } else {
       words = {std::string(row->becomes)};
     }
   }
+}
+
+Strings read_truth_value(const Option& option, const Strings& words) {
+  const std::string implicit(option.implicit);
+  if (implicit.empty() || switch_word(implicit) || words.size() != 1) return words;
+  const std::optional<bool> on = switch_word(words[0]);
+  if (!on) return words;
+  if (*on) return {implicit};
+  // Not the default, which a preset may change, or which may be on, as that of --normalize.
+  return is_digit(implicit[0]) ? Strings{"0"} : Strings();
 }
 
 Assignments with_configs(const Strings& paths, const std::vector<Option>& options, const Assignments& line,
@@ -148,8 +159,9 @@ Assignments with_configs(const Strings& paths, const std::vector<Option>& option
   Assignments all;
   for (const std::string& path : paths)
     findings.attempt([&] {
-      if (path == "-")  // its reader would leave no text to the command, and no options to other ranks
-        throw Error("--config - is stdin, expected the name of a file",
+      // Its reader would leave no text to the command, and no options to other ranks.
+      if (path == "-" || leads_to_stdin(path))
+        throw Error(fmt::format("--config {} is stdin, expected the name of a file", path),
                     "write the options to a file, or give them on the command line");
       read_config(path, options, all, findings);
     });

@@ -26,11 +26,16 @@ Assignments read_command_line(const Strings& arguments, const std::vector<Option
 /// Reads a YAML file of `long-name: value` and lists into `into`, overriding its values. Problems name file and line.
 void read_config(const std::string& path, const std::vector<Option>& options, Assignments& into, Findings& findings);
 
+/// What words of a file or of a program mean to an option that may stand alone: true is as if it stood alone, false is
+/// 0 for an option whose value is a number, else as if it were not given. Other words, and those of other options, mean
+/// themselves.
+Strings read_truth_value(const Option& option, const Strings& words);
+
 /// Converts another toolkit's values of these options into ours, or refuses them. What options of other names give is
 /// added to the values of ours.
 void take_foreign_values(Assignments& assignments, Findings& findings);
 
-/// The assignments of the files in order, overridden by those of the command line. "-" is a problem, not stdin.
+/// The assignments of the files in order, overridden by those of the command line. Stdin is a problem.
 Assignments with_configs(const Strings& paths, const std::vector<Option>& options, const Assignments& line,
                          Findings& findings);
 

@@ -1,7 +1,9 @@
 #include "options/values.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <type_traits>
 
 #include "base/error.h"
@@ -44,8 +46,11 @@ void read_number(T& value, const std::string& word, Bounds bounds, std::string_v
 void read_word(std::string& value, const std::string& word, Bounds) { value = word; }
 
 std::optional<bool> switch_word(const std::string& word) {
-  if (word == "true" || word == "yes" || word == "on") return true;
-  if (word == "false" || word == "no" || word == "off") return false;
+  const auto is_one_of = [&](std::initializer_list<std::string_view> spellings) {
+    return std::ranges::find(spellings, word) != spellings.end();
+  };
+  if (is_one_of({"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"})) return true;
+  if (is_one_of({"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"})) return false;
   return {};
 }
 

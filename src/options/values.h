@@ -31,7 +31,8 @@ void read_word(Frequency& value, const std::string& word, Bounds bounds);
 void read_word(MemorySize& value, const std::string& word, Bounds bounds);
 void read_word(AlignmentStyle& value, const std::string& word, Bounds bounds);
 
-/// "true", "yes" or "on"; "false", "no" or "off"; nullopt for another word.
+/// "true", "yes" or "on"; "false", "no" or "off"; in the spellings of YAML 1.1, which has Python's "True" too. nullopt
+/// for another word.
 std::optional<bool> switch_word(const std::string& word);
 
 std::string show_word(const std::string& value);

@@ -119,7 +119,7 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
                     .where = fmt::format("{}: {}", where, key),
                     .refused = true,
                     .file = fmt::format("{}:{}", path, line)};
-      assignment.words = words_of(entry.second, assignment.where);
+      assignment.words = read_truth_value(*option, words_of(entry.second, assignment.where));
       assignment.refused = false;
       if (relative && option->takes_files()) make_relative_to(path, *option, assignment.words);
     });

@@ -1,7 +1,10 @@
 #include "serve/allowed_origin.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/number.h"
@@ -17,14 +20,26 @@ bool is_scheme(std::string_view text) {
   return !text.empty() && is_letter(text[0]) && std::ranges::all_of(text, follows);
 }
 
+bool is_address(int family, std::string_view text) {
+  in6_addr bytes;  // of IPv4 too, which has fewer
+  return std::ranges::none_of(text, [](char c) { return c >= 'A' && c <= 'F'; }) &&
+         inet_pton(family, std::string(text).c_str(), &bytes) == 1;
+}
+
+// Labels with dots between, and perhaps one at the end. If the last one is a number, browsers read an IPv4 address.
+bool is_name(std::string_view text) {
+  const auto of_label = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; };
+  std::vector<std::string_view> labels = split_at(text, ".");
+  if (labels.size() > 1 && labels.back().empty()) labels.pop_back();
+  for (const std::string_view label : labels)
+    if (label.empty() || !std::ranges::all_of(label, of_label)) return false;
+  return !std::ranges::all_of(labels.back(), [](char c) { return is_digit(c); }) || is_address(AF_INET, text);
+}
+
 // A name, an IPv4 address, or an IPv6 address in brackets.
 bool is_host(std::string_view text) {
-  if (text.starts_with('[')) {
-    const auto of_address = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || c == ':' || c == '.'; };
-    return text.size() > 2 && text.ends_with(']') && std::ranges::all_of(text.substr(1, text.size() - 2), of_address);
-  }
-  const auto of_name = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_'; };
-  return !text.empty() && std::ranges::all_of(text, of_name);
+  if (!text.starts_with('[')) return is_name(text);
+  return text.size() > 2 && text.ends_with(']') && is_address(AF_INET6, text.substr(1, text.size() - 2));
 }
 
 bool is_port(std::string_view text, std::string_view scheme) {

@@ -99,13 +99,28 @@ async function readEvents(response, on) {
   }
 }
 
+async function readModels() {
+  ({models} = await (await fetch('v1/models')).json());
+}
+
+const aligns = () => models.find(m => m.source === $('source').value && m.target === $('target').value)?.alignment;
+
 function request(text) {
   const [source, target] = [$('source').value, $('target').value];
   const body = {text, stream: true, n_best: 3};
-  if (models.find(m => m.source === source && m.target === target)?.alignment) body.alignment = true;
+  if (aligns()) body.alignment = true;
   if (target !== 'und') Object.assign(body, {source, target});
   if ($('key').value) body.api_key = $('key').value;
   return {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
+}
+
+// A model that was reloaded since the page asked may no longer tell what words attend to.
+async function ask(text, signal) {
+  const send = () => fetch('v1/translate', {...request(text), signal});
+  const response = await send();
+  if (response.status !== 400 || !aligns()) return response;
+  await readModels();
+  return aligns() ? response : send();
 }
 
 async function translate() {
@@ -116,7 +131,7 @@ async function translate() {
   if (!text.trim()) return show('', false), say('');
   say('…');
   try {
-    const response = await fetch('v1/translate', {...request(text), signal: mine.signal});
+    const response = await ask(text, mine.signal);
     if (!response.ok) throw new Error((await response.json()).error);
     let shown = '';
     await readEvents(response, (name, data) => {
@@ -146,7 +161,7 @@ function options(select, codes, names, chosen) {
 async function start() {
   const languages = await (await fetch('languages')).json();
   const settings = await (await fetch('frontend/settings')).json();
-  ({models} = await (await fetch('v1/models')).json());
+  await readModels();
   const names = Object.fromEntries(languages.map(l => [l.code, l.code === 'und' ? 'any language' : l.name]));
   const targets = Object.fromEntries(languages.map(l => [l.code, l.targets]));
   const sources = languages.map(l => l.code).filter(code => targets[code].length > 0);

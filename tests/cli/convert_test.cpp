@@ -74,12 +74,15 @@ class ConvertMarianMt : public MarianMt {
 // Otherwise a good model would be replaced by one that nothing can load.
 TEST_F(ConvertMarianMt, ChecksShapesBeforeItTouchesTheOutput) {
   const std::string output = save_toy_model(folder / "m", 1), good = folder.content_of("m");
-  set("decoder_ffn_dim", "11");
-  EXPECT_THAT(error_of_converting(output),
-              HasSubstr("decoder.0.feed_forward.up.weight is (10,8), the model's configuration makes it (11,8)"));
   set("decoder_ffn_dim", "1000000");
+  EXPECT_THAT(error_of_converting(output), HasSubstr("expected 1000000 rows, as decoder_ffn_dim in config.json says"));
+  set("decoder_ffn_dim", "10");
+  const SafetensorsFile sound(golden("marianmt/model.safetensors"));
+  std::vector<TensorEntry> tensors(sound.tensors().begin(), sound.tensors().end());
+  std::ranges::find(tensors, "model.decoder.layers.0.fc2.weight", &TensorEntry::name)->shape = {10, 8};
+  write_safetensors(folder / "model.safetensors", tensors, sound.metadata());
   EXPECT_THAT(error_of_converting(output),
-              HasSubstr("'decoder_feed_forward' is 1000000 in the model's configuration, expected at most"));
+              HasSubstr("decoder.0.feed_forward.down.weight is (10,8), the model's configuration makes it (8,10)"));
   EXPECT_EQ(folder.content_of("m"), good);
 }
 

@@ -11,7 +11,7 @@ from errors_case import TRAIN, ErrorsCase, rows
 
 # message of the table: command line, run in the folder that `setUpClass` fills
 PROVOKED = {
-    "--config - is stdin, expected the name of a file": "translate -m m -c -",
+    "--config … is stdin, expected the name of a file": "translate -m m -c -",
     "…, line …: not YAML: …": "translate -m m -c broken.yml",
     "…, line …: a second YAML document begins, expected one": "translate -m m -c documents.yml",
     "…, line …: there is no option '…'": "translate -m m -c slip.yml",

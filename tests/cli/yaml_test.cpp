@@ -1,7 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -93,6 +97,53 @@ TEST_F(Yaml, MayGiveALimitUnderMariansNamesAsTheCommandLine) {
   }
 }
 
+TEST_F(Yaml, TrueIsAnOptionWithoutItsValueAndFalseIsOff) {
+  const auto read = [&](const std::string& text) {
+    TrainOptions options;
+    parse(train_table(), {"-m", "m", "-t", "s", "t", "-v", "v", "v", "-c", file("a.yml", text)}, options);
+    return options;
+  };
+  const TrainOptions on =
+      read("exponential-smoothing: true\nnormalize: yes\nstream: True\ntransformer-depth-scaling: on\n");
+  EXPECT_EQ(on.exponential_smoothing, 1e-4);
+  EXPECT_EQ(on.valid_normalize, 1);
+  EXPECT_EQ(on.stream, 1'000'000);
+  EXPECT_EQ(on.depth_scaling, DepthScaling::always);
+  const TrainOptions off =
+      read("exponential-smoothing: false\nnormalize: no\nstream: False\ntransformer-depth-scaling: off\n");
+  EXPECT_EQ(off.exponential_smoothing, 0);
+  EXPECT_EQ(off.valid_normalize, 0);  // which is 1 if it is not given
+  EXPECT_EQ(off.stream, 0);
+  EXPECT_EQ(off.depth_scaling, DepthScaling::never);
+  const TrainOptions marians = read("exponential-smoothing: 0\nnormalize: 1\n");
+  EXPECT_EQ(marians.exponential_smoothing, 0);
+  EXPECT_EQ(marians.valid_normalize, 1);
+}
+
+TEST_F(Yaml, TrueAndFalseAreWordsOfAnyOptionThatMayStandAlone) {
+  TranslateCommandOptions options;
+  const auto on = file("on.yml", "n-best: True\nconstraints: true\nalignment: true\nquiet: TRUE\n"),
+             off = file("off.yml", "normalize: false\nn-best: False\nconstraints: false\nalignment: off\nquiet: No\n");
+  parse(translate_table(), {"-m", "x", "-c", on}, options);
+  EXPECT_EQ(options.n_best, options.beam_size);
+  EXPECT_EQ(options.constraints, LineConstraints::unordered);
+  EXPECT_EQ(show_word(options.alignment), "hard");
+  EXPECT_TRUE(options.quiet);
+  options = {};
+  parse(translate_table(), {"-m", "x", "-c", on, off}, options);  // which overrides the first
+  EXPECT_EQ(options.n_best, 0);
+  EXPECT_EQ(options.normalize, 0);
+  EXPECT_EQ(options.constraints, LineConstraints::none);
+  EXPECT_EQ(show_word(options.alignment), "none");
+  EXPECT_FALSE(options.quiet);
+  EXPECT_EQ(error_of("output-sampling: true\n"), "no error");
+  EXPECT_EQ(error_of("output-sampling: false\nbeam-size: 3\n"), "no error");
+  const std::string marians = "shuffle-in-ram: true\nbert-train-type-embeddings: False\nskip: False\n";
+  EXPECT_EQ(error_of(marians), "no error");
+  EXPECT_EQ(error_of("beam-size: true\n"), "a.yml, line 1: beam-size: 'true' is not a whole number | ");
+  EXPECT_EQ(error_of("normalize: maybe\n"), "a.yml, line 1: normalize: 'maybe' is not a number | ");
+}
+
 TEST_F(Yaml, AnEmptyFileSaysNothing) {
   EXPECT_EQ(error_of(""), "no error");
   EXPECT_EQ(error_of("# only a comment\n"), "no error");
@@ -159,11 +210,30 @@ TEST_F(Yaml, NamesAFileThatIsNotThere) {
 }
 
 TEST_F(Yaml, IsNotReadFromStdin) {
-  for (const Strings& words : {Strings{"-m", "x", "-c", "-"}, Strings{"-m", "x", "-c", file("a.yml", ""), "-"}}) {
-    TranslateCommandOptions options;
-    EXPECT_STREQ(thrown_by([&] { parse(translate_table(), words, options); }).what(),
-                 "--config - is stdin, expected the name of a file");
-  }
+  std::filesystem::create_symlink("/dev/stdin", folder / "link.yml");
+  std::filesystem::create_directory_symlink("/dev", folder / "devices");
+  const Strings paths = {"-",
+                         "/dev/stdin",
+                         "/dev/fd/0",
+                         "/dev/../dev/fd/0",
+                         "/proc/self/fd/0",
+                         "/proc/thread-self/fd/0",
+                         fmt::format("/proc/{}/fd/0", getpid()),
+                         folder / "link.yml",
+                         folder / "devices/stdin"};
+  for (const std::string& path : paths)
+    for (const Strings& words : {Strings{"-m", "x", "-c", path}, Strings{"-m", "x", "-c", file("a.yml", ""), path}}) {
+      TranslateCommandOptions options;
+      EXPECT_EQ(thrown_by([&] { parse(translate_table(), words, options); }).what(),
+                fmt::format("--config {} is stdin, expected the name of a file", path));
+    }
+}
+
+TEST_F(Yaml, IsReadFromAPipeOfTheShell) {
+  const FileDescriptor open_file = FileDescriptor::to_read(file("a.yml", "beam-size: 3\n"));
+  TranslateCommandOptions options;
+  parse(translate_table(), {"-m", "x", "-c", fmt::format("/dev/fd/{}", open_file.number())}, options);
+  EXPECT_EQ(options.beam_size, 3);
 }
 
 TEST_F(Yaml, TheDumpedFileGivesTheSameOptionsAgain) {

@@ -87,6 +87,15 @@ TEST_F(TrainTest, ReportsEventsToItsObserverInOrder) {
                                           kind(RunEnd{})));
 }
 
+TEST_F(TrainTest, TakesTruthValuesForOptionsThatMayStandAlone) {
+  NamedOptions given = options("m", "2u");
+  given.push_back({"exponential-smoothing", {"true"}});
+  given.push_back({"normalize", {"False"}});
+  EXPECT_EQ(train(engine, given).updates, 2);
+  given.back().values = {"perhaps"};
+  EXPECT_THAT([&] { train(engine, given); }, ThrowsMessage<Error>("--normalize: 'perhaps' is not a number"));
+}
+
 TEST_F(TrainTest, EndsWithWhatItsObserverThrows) {
   const auto give_up = [](const RunMoment& now, const RunEvent&) {
     if (now.updates == 1) throw Error("enough");

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "base/log.h"
 #include "interop/export.h"
 #include "interop/weight_mapping.h"
 #include "tests/interop/huggingface_folder.h"
@@ -49,6 +50,34 @@ TEST_F(TablesOfM2M100, AreTheSameIfTied) {
   EXPECT_THAT(
       complaint(english_to_french),
       HasSubstr(": model.shared.weight and model.decoder.embed_tokens.weight differ, but the configuration says"));
+}
+
+TEST_F(MarianMt, SaysHowManyPiecesAreMadeUpForAShortList) {
+  std::string said;
+  const LogSink sink = [&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) said += message;
+  };
+  const LogScope scope(&sink);
+  set("vocab_size", "332");
+  complaint();
+  EXPECT_EQ(said, "");
+  set("vocab_size", "1204");
+  complaint();
+  EXPECT_EQ(said, path() +
+                      " lists 204 of the model's 1204 pieces; the other 1000 are made up and never used: expected "
+                      "the list that the model was trained with");
+}
+
+TEST_F(MarianMt, NamesTheKeyThatTheShapesContradict) {
+  for (const auto& [key, said] :
+       {std::pair("d_model", "model.shared.weight is (204,8), expected 16 columns, as d_model in config.json says"),
+        {"encoder_ffn_dim",
+         "model.encoder.layers.0.fc1.weight is (12,8), expected 16 rows, as encoder_ffn_dim in config.json says"},
+        {"decoder_ffn_dim",
+         "model.decoder.layers.0.fc1.weight is (10,8), expected 16 rows, as decoder_ffn_dim in config.json says"}}) {
+    set(key, "16");
+    EXPECT_THAT(complaint(), HasSubstr(said));
+  }
 }
 
 }  // namespace

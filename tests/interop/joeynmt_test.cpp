@@ -143,6 +143,24 @@ TEST_F(JoeyNmt, RefusesByNameWhatDragomanLacks) {
     EXPECT_THAT(complaint_if(old, by), HasSubstr(said)) << by;
 }
 
+// The defaults of JoeyNMT 2.3 (encoders.py, decoders.py): pre without a norm at the end, and post.
+TEST_F(JoeyNmtOfWords, NeedsThePlacementOfNormsOfTheEncoderOnly) {
+  const std::string text = sound("config.yaml"), option = "    layer_norm: post\n";
+  const auto without = [&](size_t at) { return std::string(text).erase(at, option.size()); };
+  folder.make("m/config.yaml", without(text.rfind(option)));
+  EXPECT_LT(score_difference(open_model(path()), pairs()), 1e-5);
+  folder.make("m/config.yaml", without(text.find(option)));
+  EXPECT_THAT(complaint(), HasSubstr("model.encoder has no layer_norm, expected pre or post on both sides"));
+}
+
+TEST_F(JoeyNmt, SaysThatThePlacementOfNormsOfTheDecoderIsADefault) {
+  std::string text = sound("config.yaml");
+  const std::string option = "    layer_norm: pre\n";
+  folder.make("m/config.yaml", text.erase(text.rfind(option), option.size()));
+  EXPECT_THAT(complaint(),
+              HasSubstr("model.decoder: layer_norm is post by default, expected that of the encoder, pre"));
+}
+
 TEST_F(JoeyNmt, NamesTheFileThatIsBrokenOrMissing) {
   EXPECT_THAT(complaint_if("name: small", "name: {"), HasSubstr("m/config.yaml, line "));
   folder.make("m/bpe.spm", "broken");

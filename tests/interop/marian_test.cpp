@@ -192,6 +192,22 @@ TEST(MarianModel, IsRefusedIfItsEmbeddingsHaveFarMoreRowsThanPieces) {
               HasSubstr("its source embedding has 65557 rows, but the vocabulary has 20 pieces (" + words[0] + ")"));
 }
 
+// Programs round sizes up, but not by more than 128.
+TEST(MarianModel, SaysHowManyPiecesAreMadeUpForAShortList) {
+  const TemporaryFolder folder;
+  std::string said;
+  const LogSink sink = [&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::warning) said += message;
+  };
+  const LogScope scope(&sink);
+  read_marian(folder.make("m.bin", with_embeddings(20 + 128, 8)), words);
+  EXPECT_EQ(said, "");
+  read_marian(folder.make("m.bin", with_embeddings(20 + 129, 8)), words);
+  EXPECT_EQ(said, words[0] +
+                      " lists 20 of the model's 149 pieces; the other 129 are made up and never used: expected "
+                      "the list that the model was trained with");
+}
+
 TEST(MarianModel, NamesTheSentencePieceModelThatIsBroken) {
   const TemporaryFolder folder;
   const std::string list = folder.make("words.yml", read_file(words[0])), path = folder.make("target.spm", "broken");

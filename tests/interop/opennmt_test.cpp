@@ -153,6 +153,26 @@ TEST_F(OpenNmt, RefusesByNameWhatIsAnotherModel) {
               HasSubstr("has no tensor decoder.transformer_layers.0.context_attn.linear_keys.weight"));
 }
 
+TEST_F(OpenNmt, NamesTheOptionThatTheShapesContradict) {
+  std::string bytes = read_file(golden("opennmt/model_step_100.pt"));
+  const auto said = [&]() -> std::string {
+    try {
+      open_model(folder.make("m.pt", bytes));
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const std::string sound = bytes;
+  bytes = with_value(sound, "transformer_ff", "K\x0c", "K\x0e");
+  EXPECT_THAT(said(), HasSubstr("m.pt: encoder.transformer.0.feed_forward.w_1.weight is (12,8), expected 14 rows, as "
+                                "opt: transformer_ff says"));
+  bytes = sound;
+  for (const char* option : {"enc_hid_size", "dec_hid_size", "src_word_vec_size", "tgt_word_vec_size"})
+    bytes = with_value(bytes, option, "K\x08", "K\x10");
+  EXPECT_THAT(said(), HasSubstr(",8), expected 16 columns, as opt: enc_hid_size says"));
+}
+
 TEST_F(OpenNmt, RefusesByNameWhatDragomanLacks) {
   const std::string bytes = read_file(golden("opennmt/model_step_100.pt"));
   for (const std::string option : {"copy_attn", "multiquery", "parallel_residual"}) {

@@ -141,6 +141,17 @@ TEST_F(T5, NamesWhatIsNotSupported) {
   EXPECT_THAT(complaint(), HasSubstr("--transformer-relative-buckets 7 is odd"));
 }
 
+TEST_F(T5, NamesTheKeyThatTheShapesContradict) {
+  for (const auto& [key, value, said] :
+       {std::tuple("d_model", "16", "shared.weight is (345,8), expected 16 columns, as d_model in config.json says"),
+        {"vocab_size", "350", "shared.weight is (345,8), expected 350 rows, as vocab_size in config.json says"},
+        {"d_ff", "16", "wi.weight is (14,8), expected 16 rows, as d_ff in config.json says"},
+        {"d_kv", "16", "q.weight is (12,8), expected 32 rows, as num_heads times d_kv in config.json says"}}) {
+    set(key, value);
+    EXPECT_THAT(complaint(), HasSubstr(said));
+  }
+}
+
 TEST_F(T5, BeginsTranslationsAsGenerateIsTold) {
   folder.make("generation_config.json", R"({"forced_bos_token_id": 9})");
   EXPECT_THAT(target_frame(open_model(path()).config()).before, testing::ElementsAre(9));

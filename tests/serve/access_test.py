@@ -11,7 +11,7 @@ import sys
 import unittest
 
 import serve_case
-from serve_case import serving
+from serve_case import run, serving
 from toy_server import LINES
 
 
@@ -41,11 +41,18 @@ class Origins(unittest.TestCase):
             self.assertEqual([name for name in headers if name.startswith("Access-Control")], [])
 
     def test_must_be_what_browsers_send(self):
-        done = subprocess.run([serve_case.BINARY, "serve", "-m", "a.safetensors", "--port", "0", "--allow-origin",
-                               "https://a.example\r\nX-Other: 1"], cwd=serve_case.FOLDER, capture_output=True, text=True,
-                              timeout=60, check=False)
-        self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, r"^error: --allow-origin '[^']*' is not an origin.*\n  hint: ")
+        for origin in ("https://a.example\r\nX-Other: 1", ""):
+            done = subprocess.run([serve_case.BINARY, "serve", "-m", "a.safetensors", "--port", "0", "--allow-origin",
+                                   origin], cwd=serve_case.FOLDER, capture_output=True, text=True, timeout=60,
+                                  check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, r"^error: --allow-origin '[^']*' is not an origin.*\n  hint: ")
+
+    def test_may_be_none_in_a_file_of_all_options(self):
+        dumped = run("serve", "-m", "a.safetensors", "--dump-config", "full")
+        self.assertIn('allow-origin: ""\n', dumped)
+        (serve_case.FOLDER / "dumped.yml").write_text(dumped, encoding="utf-8")
+        self.assertEqual(run("serve", "-c", "dumped.yml", "--dump-config", "full"), dumped)
 
 
 class Bodies(unittest.TestCase):

@@ -138,47 +138,70 @@ class Page(Served):
 
     @unittest.skipUnless(NODE, "Node.js is not installed")
     def test_translates_with_models_that_align_and_with_others(self):
-        """Chooses a target, and shows the translation; the browser is a stub, its requests are real."""
+        """Chooses a target, and shows the translation."""
         toy_server.train(serve_case.BINARY, serve_case.FOLDER, "alone.safetensors", "--type", "decoder-only")
         models = {"de": "a", "fr": "alone"}
         with serving(models=[f"en-{target}={model}.safetensors" for target, model in models.items()]) as server:
             self.assertEqual(server.json("GET", "/v1/models")["models"],
                              [{"source": "en", "target": "de", "alignment": True},
                               {"source": "en", "target": "fr", "alignment": False}])
-            script = server.call("GET", "/page.js")[2].decode()
             for target, model in models.items():
-                browser = f"""
-                    class Element {{
-                      classList = {{toggle() {{}}, add() {{}}}};
-                      set textContent(text) {{ this.text = text; }}
-                      replaceChildren(...children) {{
-                        this.value = (children.find(c => c.selected) ?? children[0])?.value;
-                        this.text = children.map(c => c.text ?? c).join('');
-                        this.words = children.filter(c => c.text).length;
-                      }}
-                    }}
-                    class Option {{
-                      constructor(text, value, standard, selected) {{ Object.assign(this, {{value, selected}}); }}
-                    }}
-                    const elements = {{}};
-                    const document = {{addEventListener() {{}}, createElement: () => new Element(),
-                                       getElementById: id => elements[id] ??= new Element()}};
-                    const location = {{hash: {json.dumps("#" + LINES[0])}}};
-                    const real = globalThis.fetch;
-                    const fetch = (path, options) => {{
-                      if (path === 'v1/translate') process.on('exit', () => process.stdout.write(JSON.stringify(
-                        [$('state').text, $('translation').text, $('translation').words > 0])));
-                      return real('http://127.0.0.1:{server.port}/' + path, options);
-                    }};
-                    process.nextTick(async () => {{
-                      while (!$('target').onchange) await new Promise(resolve => setTimeout(resolve, 10));
-                      $('target').value = '{target}';
-                      $('target').onchange();
-                    }});"""
-                done = subprocess.run([NODE, "-e", f"{{{browser}\n{script}}}"], timeout=60, check=False, encoding="utf-8",
-                                      capture_output=True)
-                self.assertEqual((done.returncode, json.loads(done.stdout or "0")),
-                                 (0, ["", translated(LINES[:1], model=model)[0], target == "de"]), done.stderr)
+                self.assertEqual(self.shown(server, target), ["", translated(LINES[:1], model=model)[0], target == "de"])
+
+    @unittest.skipUnless(NODE, "Node.js is not installed")
+    def test_translates_with_a_model_that_no_longer_aligns(self):
+        """The model is replaced while the page is open."""
+        toy_server.train(serve_case.BINARY, serve_case.FOLDER, "other.safetensors", "--type", "decoder-only")
+        other, served = serve_case.FOLDER / "other.safetensors", serve_case.FOLDER / "served.safetensors"
+        expected = translated(LINES[:1], model="other")[0]
+        shutil.copy(serve_case.FOLDER / "a.safetensors", served)
+        with serving(models=[served.name]) as server:
+            replace = f"""if (path === 'v1/translate' && !replaced) {{
+                replaced = true;
+                require('fs').renameSync({json.dumps(str(other))}, {json.dumps(str(served))});
+                const done = await real('http://127.0.0.1:{server.port}/v1/reload',
+                  {{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: '{{}}'}});
+                if (!done.ok) throw new Error(await done.text());
+              }}"""
+            self.assertEqual(self.shown(server, "und", replace), ["", expected, False])
+
+    def shown(self, server, target, before=""):
+        """State, translation and whether its words are marked; the browser is a stub, its requests are real."""
+        browser = f"""
+            class Element {{
+              classList = {{toggle() {{}}, add() {{}}}};
+              set textContent(text) {{ this.text = text; }}
+              replaceChildren(...children) {{
+                this.value = (children.find(c => c.selected) ?? children[0])?.value;
+                this.text = children.map(c => c.text ?? c).join('');
+                this.words = children.filter(c => c.text).length;
+              }}
+            }}
+            class Option {{
+              constructor(text, value, standard, selected) {{ Object.assign(this, {{value, selected}}); }}
+            }}
+            const elements = {{}};
+            const document = {{addEventListener() {{}}, createElement: () => new Element(),
+                               getElementById: id => elements[id] ??= new Element()}};
+            const location = {{hash: {json.dumps("#" + LINES[0])}}};
+            const real = globalThis.fetch;
+            let replaced = false;
+            const fetch = async (path, options) => {{
+              {before}
+              return real('http://127.0.0.1:{server.port}/' + path, options);
+            }};
+            process.on('exit', () => process.stdout.write(JSON.stringify(
+              [$('state').text, $('translation').text, $('translation').words > 0])));
+            process.nextTick(async () => {{
+              while (!$('target').onchange) await new Promise(resolve => setTimeout(resolve, 10));
+              $('target').value = '{target}';
+              $('target').onchange();
+            }});"""
+        script = server.call("GET", "/page.js")[2].decode()
+        done = subprocess.run([NODE, "-e", f"{{{browser}\n{script}}}"], timeout=60, check=False, encoding="utf-8",
+                              capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
 
     @unittest.skipUnless(NODE, "Node.js is not installed")
     def test_takes_what_a_link_brings(self):

@@ -82,7 +82,8 @@ TEST(ApiKeys, AreTheLinesOfAFile) {
 TEST(AllowedOrigin, IsWhatBrowsersWrite) {
   for (const char* origin :
        {"*", "https://a.example", "http://localhost:8080", "http://127.0.0.1:1", "https://[::1]:65535", "http://a:443",
-        "https://xn--bcher-kva.example", "chrome-extension://abcdefgh", "app+x.1-y://a_b"})
+        "https://xn--bcher-kva.example", "chrome-extension://abcdefgh", "app+x.1-y://a_b", "https://a.example.",
+        "https://[2001:db8::a:1]", "https://1.example"})
     EXPECT_NO_THROW(require_origin(origin)) << origin;
   for (const std::string origin : {"a.example",
                                    "https://a.example/",
@@ -107,6 +108,15 @@ TEST(AllowedOrigin, IsWhatBrowsersWrite) {
                                    "https://a:08",
                                    "https://a:+8",
                                    "https://a:8:8",
+                                   "",
+                                   "https://a..b",
+                                   "https://.a",
+                                   "https://.",
+                                   "https://1.2.3.256",
+                                   "https://1.2.3",
+                                   "https://[:::::]",
+                                   "https://[1.2.3.4]",
+                                   "https://[::A]",
                                    "https://::1",
                                    "https://[::1",
                                    "https://[]",
