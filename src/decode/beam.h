@@ -82,8 +82,8 @@ class Beam {
   bool at_limit() const { return length_ + 1 >= limit_; }  // whether the next step is certainly the last one
   void advance(std::span<const std::vector<Continuation>> continuations);  // one list per request
   std::vector<Hypothesis> best() const;                                    // the n best finished ones, best first
-  /// For each of them, and for each of its tokens, also those before the translation, the index in live() of the
-  /// hypothesis that predicted it.
+  /// For each of them, and for each of its tokens, also those before the translation, the row that predicted it: the
+  /// index in live() of the hypothesis that it continued.
   std::vector<std::vector<int32_t>> rows_of_best() const;
   /// The beginning of the best translation, as far as it is certain: the common prefix of all hypotheses that can still
   /// win. It only grows.

@@ -325,7 +325,7 @@ std::vector<Search::Ended> Search::take_finished() {
   for (Active& s : active_)
     if (s.beam.live().empty()) ended_.push_back(ended(std::move(s)));
   std::erase_if(active_, [](const Active& s) { return s.beam.live().empty(); });
-  align_some();
+  align_next_batch();
   const auto done = std::stable_partition(ended_.begin(), ended_.end(), [](const Ended& e) { return !e.done(); });
   std::vector<Ended> finished(std::make_move_iterator(done), std::make_move_iterator(ended_.end()));
   ended_.erase(done, ended_.end());
@@ -334,12 +334,12 @@ std::vector<Search::Ended> Search::take_finished() {
 }
 
 // Those of one batch, since matrices of attention weights are large, and all other sentences wait for them.
-std::vector<Search::Unaligned> Search::next_to_align() {
-  std::vector<Unaligned> next;
+std::vector<Search::ToAlign> Search::next_batch_to_align() {
+  std::vector<ToAlign> next;
   int64_t tokens = 0;
   for (Ended& e : ended_)
     for (size_t rank = e.aligned; rank < e.to_align.size(); ++rank) {
-      tokens += std::max(e.sentence.tokens, std::ssize(e.to_align[rank].positions));
+      tokens += std::max(e.sentence.tokens, std::ssize(e.to_align[rank].rows));
       if (!next.empty() && tokens > tokens_) return next;
       next.push_back({&e, rank});
     }
@@ -347,15 +347,15 @@ std::vector<Search::Unaligned> Search::next_to_align() {
 }
 
 // If there is no memory for all together, each is tried alone, and only the sentences fail that cannot be aligned.
-void Search::align_some() {
-  const std::vector<Unaligned> next = next_to_align();
+void Search::align_next_batch() {
+  const std::vector<ToAlign> next = next_batch_to_align();
   if (next.empty()) return;
   try {
     return align(next);
   } catch (const std::exception& error) {
     if (!is_lack_of_memory(error)) throw;
   }
-  for (const Unaligned& one : next) {
+  for (const ToAlign& one : next) {
     if (one.sentence->error) continue;
     try {
       align({&one, 1});
@@ -366,7 +366,7 @@ void Search::align_some() {
   }
 }
 
-void Search::align(std::span<const Unaligned> hypotheses) {
+void Search::align(std::span<const ToAlign> hypotheses) {
   std::vector<DecodedTokens> tokens;
   for (const auto& [sentence, rank] : hypotheses) tokens.push_back(sentence->to_align[rank]);
   std::vector<Alignment> alignments = models_.align(tokens);

@@ -119,13 +119,13 @@ class Search {
   void report_beginnings();
   Ended ended(Active sentence) const;
   std::vector<Ended> take_finished();
-  struct Unaligned {  // a hypothesis
+  struct ToAlign {  // a hypothesis
     Ended* sentence;
     size_t rank;
   };
-  std::vector<Unaligned> next_to_align();
-  void align_some();
-  void align(std::span<const Unaligned> hypotheses);
+  std::vector<ToAlign> next_batch_to_align();
+  void align_next_batch();
+  void align(std::span<const ToAlign> hypotheses);
   void forget(const Active& sentence);
   void occupy_device();
 

@@ -154,7 +154,7 @@ std::vector<Alignment> Ensemble::align(std::span<const DecodedTokens> hypotheses
   std::vector<DecodedTokens> some;
   std::vector<size_t> numbers;
   for (size_t i = 0; i < hypotheses.size(); ++i)
-    if (!hypotheses[i].positions.empty()) some.push_back(hypotheses[i]), numbers.push_back(i);
+    if (!hypotheses[i].rows.empty()) some.push_back(hypotheses[i]), numbers.push_back(i);
   std::vector<Alignment> all(hypotheses.size());
   if (some.empty()) return all;
   members_[0].decoding->show_attention(

@@ -35,7 +35,7 @@ int32_t DecodedPast::row_of(Sentence& sentence, int64_t step, int position) {
 std::vector<int32_t> DecodedPast::rows_of(const DecodedTokens& hypothesis) const {
   const Sentence& sentence = sentences_.at(hypothesis.sentence);
   std::vector<int32_t> rows;
-  for (const int32_t position : hypothesis.positions) rows.push_back(row_in(sentence, std::ssize(rows), position));
+  for (const int32_t row : hypothesis.rows) rows.push_back(row_in(sentence, std::ssize(rows), row));
   return rows;
 }
 

@@ -25,11 +25,11 @@ struct StepRow {
   bool operator==(const StepRow&) const = default;
 };
 
-/// The tokens of a hypothesis, in order: for each, the position of the row that predicted it among the rows of its
-/// sentence in that step.
+/// The tokens of a hypothesis, in order: for each, the row of its step that predicted it, counted from its sentence's
+/// first.
 struct DecodedTokens {
   int sentence;
-  std::vector<int32_t> positions;
+  std::vector<int32_t> rows;
 };
 
 /// Integers of a step whose rows the device chooses (RowKernels::NextRows).

@@ -54,16 +54,16 @@ Weights of_steps(Model& model, Context& cx, const Batch& batch) {
     for (int s = 0; s < count; ++s) {
       const Range span = batch.target.spans[s];
       if (t >= span.end - span.begin) continue;
-      const int position = int(t % 2);  // of the hypothesis with the target
+      const int row = int(t % 2);  // of the hypothesis with the target
       const int was = began[size_t(s)];
       began[size_t(s)] = int(rows.size());
       for (const int p : {0, 1}) {
         const int32_t token = t == 0 ? -1 : batch.target.ids[size_t(span.begin + t - 1)];
         if (t == 0 && p == 1) continue;
         const int parent = t == 0 ? -1 : t == 1 ? was : was + 1 - p;
-        rows.push_back({first + s, parent, p == position ? token : 3 + (token + 1) % 8});
+        rows.push_back({first + s, parent, p == row ? token : 3 + (token + 1) % 8});
       }
-      hypotheses[size_t(s)].positions.push_back(position);
+      hypotheses[size_t(s)].rows.push_back(row);
     }
     decoding->step(rows);
     decoding->keep();
