@@ -13,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::IsSupersetOf;
 
 TEST(Checkpoint, NamesStandBesideTheModel) {
@@ -85,28 +86,23 @@ TEST(Checkpoint, NumberedOnesAreThoseOfARunThatNeverStopped) {
 }
 
 // A run that begins anew must not lose its own to those of an older one that went further.
-TEST(Checkpoint, RemovesNoneBeyondTheUpdateOfTheRun) {
+TEST(Checkpoint, OutdatesNoneBeyondTheUpdateOfTheRun) {
   TemporaryFolder files;
-  for (const char* name : {"m.update2.safetensors", "m.update8.safetensors", "m.update9.safetensors"})
-    files.make(name, "");
-  for (const int64_t update : {1, 2, 3})
-    save_numbered(files / "m.safetensors", update, 2, [&](const std::string& path) { FileDescriptor::to_write(path); });
-  EXPECT_FALSE(std::filesystem::exists(files / "m.update1.safetensors"));
   for (const char* name :
-       {"m.update2.safetensors", "m.update3.safetensors", "m.update8.safetensors", "m.update9.safetensors"})
-    EXPECT_TRUE(std::filesystem::exists(files / name)) << name;
+       {"m.update1.safetensors", "m.update2.safetensors", "m.update8.safetensors", "m.update9.safetensors"})
+    files.make(name, "");
+  EXPECT_THAT(outdated_by(3, files / "m.safetensors", 2), ElementsAre(files / "m.update1.safetensors"));
+  EXPECT_THAT(outdated_by(2, files / "m.safetensors", 2), IsEmpty()) << "it replaces its own";
+  EXPECT_THAT(outdated_by(9, files / "m.safetensors", 2, {1, 2}), IsEmpty()) << "those are of others";
 }
 
-TEST(Checkpoint, RemovesNothingThatOnlyLooksNumbered) {
+TEST(Checkpoint, OutdatesNothingThatOnlyLooksNumbered) {
   TemporaryFolder files;
   for (const char* name : {"m.update1.safetensors", "m.update20.safetensors", "m.updateX.safetensors",
                            "m.update.safetensors", "m.update3.npz", "other.update1.safetensors"})
     files.make(name, "");
-  save_numbered(files / "m.safetensors", 100, 2, [&](const std::string& path) { FileDescriptor::to_write(path); });
-  EXPECT_FALSE(std::filesystem::exists(files / "m.update1.safetensors"));
-  for (const char* name : {"m.update20.safetensors", "m.update100.safetensors", "m.updateX.safetensors",
-                           "m.update.safetensors", "m.update3.npz", "other.update1.safetensors"})
-    EXPECT_TRUE(std::filesystem::exists(files / name)) << name;
+  std::filesystem::create_directory(files / "m.update2.safetensors");
+  EXPECT_THAT(outdated_by(100, files / "m.safetensors", 2), ElementsAre(files / "m.update1.safetensors"));
 }
 
 TEST(Checkpoint, OfTheBestIsKeptForEachMetric) {
