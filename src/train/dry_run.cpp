@@ -16,6 +16,7 @@
 #include "dragoman/run_control.h"
 #include "train/checkpoint.h"
 #include "train/destination.h"
+#include "train/kept_checkpoints.h"
 #include "train/prepare.h"
 #include "train/pretrained.h"
 #include "train/updater.h"
@@ -156,7 +157,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
   measure_speed(run, setup, vocabularies, backend, sample);
   if (run.besides > 0) run.besides += text_beyond(*sample, scale, setup.data.ram.bytes);
   run.free_disk = free_space(setup.training.model);
-  require_space(setup.training.model, run.checkpoint, run.free_disk);
+  require_room(setup.training, run.checkpoint);
   return run;
 }
 

@@ -38,6 +38,12 @@ void remove_checkpoint(const std::string& path) {
   if (fs::remove(path, failed); failed) log_warning("{} cannot be removed: {}", path, failed.message());
 }
 
+// How many files a run may keep at a time beside its model.
+int64_t most_kept(const TrainingOptions& o) {
+  const int64_t best_models = o.keep_best > 0 ? std::ssize(o.valid_metrics) : 0;
+  return o.keep_last + best_models + (o.keep_best > 1 ? o.keep_best : 0);
+}
+
 }  // namespace
 
 KeptCheckpoints::KeptCheckpoints(const TrainingOptions& options, CheckpointSize size, Communicator& ranks,
@@ -190,9 +196,15 @@ void KeptCheckpoints::warn_of_others() const {
   }
 }
 
-int64_t most_kept(const TrainingOptions& o) {
-  const int64_t best_models = o.keep_best > 0 ? std::ssize(o.valid_metrics) : 0;
-  return o.keep_last + best_models + (o.keep_best > 1 ? o.keep_best : 0);
+void require_room(const TrainingOptions& o, CheckpointSize size) {
+  const int64_t available = free_space(o.model);
+  require_space(o.model, size, available);
+  const int64_t more = most_kept(o);
+  if (const int64_t all = space_to_save(o.model, size) + more * size.model; more > 0 && all > available)
+    log_warning(
+        "--keep-last {}, --keep-best {} and the other files of the run need up to {} MiB more, but the disk of {} has "
+        "{} MiB free",
+        o.keep_last, o.keep_best, mebibytes(all), o.model, available >> 20);
 }
 
 std::vector<std::string> outdated_by(int64_t update, const std::string& model_path, int64_t keep,

@@ -67,8 +67,9 @@ class KeptCheckpoints {
   std::optional<double> unkept_;       // the best value whose checkpoint --keep-best N could not write
 };
 
-/// How many files it may keep at a time.
-int64_t most_kept(const TrainingOptions& options);
+/// Error, before training, if the disk has no room for the state and the model (require_space). Warns if it may have
+/// none for all the others that a run with these options keeps at a time, as those are written later.
+void require_room(const TrainingOptions& options, CheckpointSize size);
 
 /// The numbered checkpoints to remove once the one of `update`, "model.update8000.safetensors", is written, so that the
 /// last `keep` remain. Checkpoints of other runs, of the updates `of_others` and of later ones, are neither removed nor

@@ -7,6 +7,7 @@
 #include "tests/train/small_disk.h"
 #include "tests/train/toy_run.h"
 #include "train/destination.h"
+#include "train/dry_run.h"
 
 namespace dragoman {
 namespace {
@@ -129,6 +130,30 @@ TEST(FullDisk, CostsTheBestModelsRatherThanTheStateAndTheModel) {
     for (ToyRun* r : {&straight, &run}) r->train_until(10);
     EXPECT_THAT(run.log.text(), HasSubstr("model.state.safetensors: update 8, "));
     EXPECT_TRUE(run.model_bytes() == straight.model_bytes()) << keep;
+  }
+}
+
+// What is kept beside the model is written later, when the disk may have room.
+TEST(RequireRoom, WarnsInDryRunsAsInRuns) {
+  ToyRun run;
+  const auto begin = [&](bool dry) {
+    run.log.clear();
+    return message_of([&] {
+      dry ? void(dry_run(run.setup, backend("cpu"))) : void(Trainer(run.setup, backend("cpu"), run.control));
+    });
+  };
+  const int64_t largest = dry_run(run.setup, backend("cpu")).checkpoint.larger();
+  SmallDisk disk(run.files / ".", 0);
+  disk.resize(SmallDisk::used() + 4 * largest);
+  disk.tell_free_space();
+  for (const bool dry : {true, false}) {
+    run.setup.training.keep_last = 0;
+    EXPECT_EQ(begin(dry), "");
+    EXPECT_THAT(run.log.text(), Not(HasSubstr("MiB free"))) << (dry ? "a dry run" : "a run");
+    run.setup.training.keep_last = 20;
+    EXPECT_EQ(begin(dry), "");
+    EXPECT_THAT(run.log.text(), HasSubstr("--keep-last 20, --keep-best 0 and the other files of the run need up to"))
+        << (dry ? "a dry run" : "a run");
   }
 }
 
