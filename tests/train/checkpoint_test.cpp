@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "tests/toy_model.h"
@@ -11,10 +12,12 @@
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
+using testing::Not;
 
 TEST(Checkpoint, NamesStandBesideTheModel) {
   EXPECT_EQ(sibling("dir/model.safetensors", "best-bleu"), "dir/model.best-bleu.safetensors");
@@ -176,6 +179,28 @@ TEST(Checkpoint, IsRefusedWithANegativeMeanOfSquares) {
   write_safetensors(path, tensors, state.metadata());
   EXPECT_THAT(message_of([&] { run.train_until(2); }),
               HasSubstr(path + ": " + moment + " holds -0.5, expected means of squares"));
+}
+
+// Each reader of a state meets the damage first: the options, the shards, the batches and the run itself.
+TEST(Checkpoint, ThatIsDamagedSaysHowToGoOnWithoutIt) {
+  ToyRun run;
+  run.train_until(1);
+  const std::string path = state_path(run.setup.training.model), sound = run.state_bytes();
+  const auto hint = HasSubstr("hint: to resume, restore a copy of this training state; or train another --model");
+  for (const bool cut : {false, true}) {
+    std::string bytes = cut ? sound.substr(0, sound.size() / 2) : sound;
+    if (!cut) bytes[bytes.size() - 5] ^= 1;
+    std::ofstream(path, std::ios::binary) << bytes;
+    for (const std::string& message :
+         {message_of([&] { run.train_until(2); }), message_of([&] { config_of_state(path); }),
+          message_of([&] { gradient_shards_of(path); }), message_of([&] { batch_words_of(path); })}) {
+      EXPECT_THAT(message, AllOf(HasSubstr(path), hint, Not(HasSubstr("download")))) << cut;
+    }
+  }
+  run.setup.training.pretrained_model = run.files / "pretrained.safetensors";
+  std::filesystem::rename(run.setup.training.model, run.setup.training.pretrained_model);
+  run.setup.training.no_reload = true;
+  EXPECT_EQ(run.train_until(1).updates, 1) << "as the hint says";
 }
 
 TEST(Checkpoint, StoresTheBatchesOfItsRun) {
