@@ -30,7 +30,8 @@ void translate(const TranslateCommandOptions& options, LineReader* in, const Bac
   const LoadedEnsemble ensemble(options, device);
   Translator translator(ensemble.models(), ensemble.vocabularies(), options, options, ensemble.word_constraints(),
                         searches_on(device));
-  require_same_files(ranks, ensemble.facts(), device);
+  require_same(ranks, ensemble.facts());
+  warn_of_other_arithmetic(ranks, device.arithmetic);
   if (!in) return void(translate_on_ranks(ranks, translator, options, options, nullptr));
   LineWriter out(options.output);  // truncated only now, after all other errors
   const Clock clock;
