@@ -140,6 +140,8 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
                               .seed = setup.training.seed},
                              sample.get());
   require(sample->size() > 0, "{}: no sentence pair is left to train on", text_name(sample->files.texts));
+  const auto& [source, target] = run.corpus.sides;
+  warn_of_unknown(setup, sample->files, {{{source.pieces, source.unknown}, {target.pieces, target.unknown}}});
   const KernelChunks chunks(chunks_of_run(setup.training));
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = fitting_batch_words(setup, backend, *sample);
   run.batch_words = setup.data.mini_batch_words;

@@ -43,6 +43,7 @@ std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, con
                 "give names of files or pipes that exist on each machine, with the same text");
   auto corpus = read_corpus(files);
   log_info("{}", corpus->report.summary());
+  warn_of_unknown(setup, corpus->files, corpus->report.unknown);
   if (!setup.data.corpus_weights.empty())
     log_info("An epoch is about {} pairs, by --corpus-weights", grouped(pairs_an_epoch(*corpus)));
   if (files.stream)
