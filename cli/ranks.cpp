@@ -157,15 +157,6 @@ int run_as_rank(Communicator& ranks, const ProcessOptions& processes, const std:
   }
 }
 
-void require_same_files(Communicator& ranks, const std::vector<SharedFact>& facts, const Backend& backend) {
-  require_same(ranks, facts);
-  const std::vector<std::string> computing = ranks.gather(backend.arithmetic);
-  const auto other = std::ranges::find_if(computing, [&](const auto& a) { return a != computing.front(); });
-  if (other != computing.end())
-    log_warning("Rank {} computes with {}; rank 0 with {}. Some results will differ slightly from those of one process",
-                other - computing.begin(), *other, computing.front());
-}
-
 std::string traffic_rows(const Communicator& ranks) {
   if (ranks.size() == 1) return "";
   const Traffic& traffic = ranks.traffic();

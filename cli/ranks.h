@@ -2,7 +2,6 @@
 #include <functional>
 #include <memory>
 
-#include "backend/backend.h"
 #include "comm/agreement.h"
 #include "comm/communicator.h"
 #include "dragoman/engine.h"
@@ -33,10 +32,6 @@ bool is_superfluous(const ProcessOptions& options);
 /// end when a rank has been silent for `comm_timeout` seconds; 0: never.
 int run_as_rank(Communicator& ranks, const ProcessOptions& processes, const std::vector<Option>& options,
                 const std::function<int()>& command);
-
-/// For ranks that share lines, once each has loaded its files: Error on all unless the facts are equal. Warns if the
-/// processors compute differently.
-void require_same_files(Communicator& ranks, const std::vector<SharedFact>& facts, const Backend& backend);
 
 /// Rows of a profile (backend/profile.h): how many messages and bytes this rank has sent to others, and the seconds in
 /// which it exchanged or waited for them. Empty if there are none.

@@ -1,6 +1,7 @@
 #include <optional>
 #include <variant>
 
+#include "backend/backend.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/grouped.h"
@@ -39,7 +40,8 @@ void report(const ScoreTotals& totals, double seconds) {
 void score(const ScoreCommandOptions& options, std::optional<std::variant<PairReader, NBestReader>>& reader,
            const Backend& device, Communicator& ranks) {
   PairScorer scorer(options.model, options, device);
-  require_same_files(ranks, {{"model (checksum)", scorer.checksum()}}, device);
+  require_same(ranks, {{"model (checksum)", scorer.checksum()}});
+  warn_of_other_arithmetic(ranks, device.arithmetic);
   if (!reader) {
     score_on_ranks(ranks, scorer, options, nullptr);
     return;

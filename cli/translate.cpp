@@ -30,15 +30,23 @@ void translate(const TranslateCommandOptions& options, LineReader* in, const Bac
   const LoadedEnsemble ensemble(options, device);
   Translator translator(ensemble.models(), ensemble.vocabularies(), options, options, ensemble.word_constraints(),
                         searches_on(device));
-  require_same_files(ranks, ensemble.facts(), device);
+  require_same(ranks, ensemble.facts());
+  warn_of_other_arithmetic(ranks, device.arithmetic);
   if (!in) return void(translate_on_ranks(ranks, translator, options, options, nullptr));
   LineWriter out(options.output);  // truncated only now, after all other errors
   const Clock clock;
   LineProgress progress(options.quiet);
-  const SharedFiles files{*in, out, [&](int64_t done) { progress.draw(done, *in); }};
+  const auto& [source, target] = ensemble.vocabularies();
+  UnknownPiecesWarning unknown(
+      encoded_sides({in->name(), ""}, {source, target}, options.vocabs, options.models[0], options.no_spm_encode)[0]);
+  const SharedFiles files{*in, out, [&](int64_t done) {
+                            unknown.during(translator.unknown());
+                            progress.draw(done, *in);
+                          }};
   const TranslatedLines lines = translate_on_ranks(ranks, translator, options, options, &files);
   progress.clear();
   out.close();
+  unknown.at_end(translator.unknown());
   report(lines, clock.seconds());
 }
 

@@ -38,7 +38,7 @@ class Reading {
       if (int64_t(block_.size()) == block_pairs) encode_into(pairs);
     }
     encode_into(pairs);
-    if (options_.no_spm_encode) unknown_.warn();
+    warn_of_unknown();
     if (long_pairs_ > 0)
       log_warning("{} of {} pairs have more than {} pieces on a side and are skipped", grouped(long_pairs_),
                   grouped(pairs.size()), grouped(options_.max_length));
@@ -50,13 +50,21 @@ class Reading {
     return options_.no_spm_encode ? vocabulary.encode_given_pieces(text) : vocabulary.encode(text);
   }
 
+  void warn_of_unknown() const {
+    const auto texts = text_pairs("train-sets", options_.train_sets, options_.tsv);
+    const auto sides = encoded_sides(
+        {side_name(texts, 0), side_name(texts, 1)}, {vocabularies_.source, vocabularies_.target},
+        options_.model.empty() ? options_.vocabs : std::vector<std::string>(), options_.model, options_.no_spm_encode);
+    for (const size_t side : {0, 1}) UnknownPiecesWarning(sides[side]).at_end(unknown_[side]);
+  }
+
   void encode_into(ParallelIds& pairs) {
     std::vector<std::array<Ids, 2>> ids(block_.size());
     parallel_items(int64_t(block_.size()), [&](int64_t i, int) {
       ids[i] = {encode(vocabularies_.source, block_[i][0]), encode(vocabularies_.target, block_[i][1])};
     });
     for (auto& [source, target] : ids) {
-      unknown_.add(source, vocabularies_.source.unk()), unknown_.add(target, vocabularies_.target.unk());
+      unknown_[0].add(source, vocabularies_.source.unk()), unknown_[1].add(target, vocabularies_.target.unk());
       if (std::max(source.size(), target.size()) > size_t(options_.max_length)) {
         ++long_pairs_;
         source.clear(), target.clear();
@@ -70,7 +78,7 @@ class Reading {
   const Vocabularies& vocabularies_;
   std::vector<std::array<std::string, 2>> block_;
   int64_t long_pairs_ = 0;
-  UnknownPieces unknown_;
+  std::array<UnknownPieces, 2> unknown_;
 };
 
 /// `clock` runs since the command began.

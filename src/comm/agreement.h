@@ -45,8 +45,12 @@ struct SharedFact {
   std::string what;   // "version of dragoman"
   std::string value;  // without NUL
 };
-/// Error on all ranks unless all facts are equal. It names the first fact in which a rank differs from rank 0, and that
-/// rank. All ranks pass the same number of facts in the same order.
+/// Error on all ranks unless all facts are equal. It names the first fact in which ranks differ from rank 0, and these
+/// ranks. All ranks pass the same number of facts in the same order.
 void require_same(Communicator& ranks, const std::vector<SharedFact>& facts);
+
+/// For ranks that share lines: rank 0 warns of those that compute otherwise than it does (Backend::arithmetic), by
+/// their numbers. All ranks call it.
+void warn_of_other_arithmetic(Communicator& ranks, const std::string& arithmetic);
 
 }  // namespace dragoman

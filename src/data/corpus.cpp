@@ -193,6 +193,8 @@ class CorpusReader {
     } else if (int64_t(std::max(source.size(), target.size())) > report.max_length) {
       ++report.dropped_long;
     } else {
+      const auto& vocabularies = corpus_.files.vocabularies;
+      report.unknown[0].add(source, vocabularies[0].unk()), report.unknown[1].add(target, vocabularies[1].unk());
       const auto sources = corpus_.files.framed(0, std::move(source)),
                  targets = corpus_.files.framed(1, std::move(target));
       corpus_.pairs.add({int32_t(line), sources, targets, weight, corpus_.files.framed(links.links)});
@@ -350,6 +352,9 @@ std::string CorpusReport::summary() const {
   std::string text = fmt::format("{}: {} lines, {} pairs kept with {} source and {} target tokens", name,
                                  grouped(lines), grouped(kept), grouped(tokens[0]), grouped(tokens[1]));
   if (links) text += fmt::format(" and {} links", grouped(links));
+  if (unknown[0].unknown + unknown[1].unknown > 0)
+    text += fmt::format("; {} source and {} target tokens unknown", grouped(unknown[0].unknown),
+                        grouped(unknown[1].unknown));
   if (dropped_empty) text += fmt::format("; {} dropped with an empty side", grouped(dropped_empty));
   if (dropped_long) text += fmt::format("; {} dropped with more than {} pieces", grouped(dropped_long), max_length);
   if (cropped) text += fmt::format("; {} cropped to {} pieces", grouped(cropped), max_length);

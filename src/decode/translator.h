@@ -13,6 +13,7 @@
 #include "align/alignment.h"
 #include "base/line_reader.h"
 #include "base/line_writer.h"
+#include "data/unknown_pieces.h"
 #include "decode/searches.h"
 #include "decode/translation.h"
 #include "decode/word_constraints.h"
@@ -98,6 +99,8 @@ class Translator {
   int64_t beyond_training() const { return beyond_training_; }
   /// Number of lines so far whose translations lack a required phrase.
   int64_t lacking() const { return lacking_; }
+  /// Source tokens of the lines so far.
+  const UnknownPieces& unknown() const { return unknown_; }
 
  private:
   struct Aligned {  // a hypothesis
@@ -190,6 +193,7 @@ class Translator {
   const int longest_source_;                                     // that all models were trained on; 0: unknown
   int64_t beyond_training_ = 0;                                  // lines with longer sentences
   int64_t lacking_ = 0;                                          // lines without all required phrases
+  UnknownPieces unknown_;                                        // of the sources of lines
   std::optional<uint64_t> last_beyond_training_, last_lacking_;  // of this run: a line has several chunks
   bool warned_ = false;                                          // of a line split into segments
   bool warned_of_terms_ = false;                                 // of terms that were left out

@@ -60,6 +60,7 @@ void Translator::encode_chunk(Chunk& chunk) const {
 
 std::vector<Sentence> Translator::sentences_of(Chunk chunk) {
   auto& ids = chunk.source;
+  unknown_.add(ids, vocabularies_.source.unk());
   if (segment_ == 0) tags_ = tags_of(vocabularies_.source, ids);
   const bool adds_tags = begin_with(tags_, ids);
   const bool has_phrases = !chunk.phrases.empty();

@@ -10,6 +10,7 @@
 #include "io/safetensors.h"
 #include "model/config_fields.h"
 #include "options/parse.h"
+#include "train/checkpoint.h"
 #include "train/pretrained.h"
 #include "train/run_files.h"
 #include "vocab/sentence_ends.h"
@@ -47,7 +48,7 @@ TrainOptions with_config(const ModelConfig& config) {
   return o;
 }
 
-// Reads the configuration of a model file, of a training state, or of another program's model.
+// Reads the configuration of a model file or of another program's model.
 ModelConfig config_of(const std::string& path, const std::vector<std::string>& vocabs) {
   if (const auto foreign = read_foreign_model(path, pretrained_options(path, vocabs))) return foreign->config;
   const SafetensorsFile file(path);
@@ -91,7 +92,7 @@ void inherit_model(TrainOptions& given, std::vector<Option>& options) {
   const bool resumes = !given.no_reload && !given.model.empty() && std::filesystem::exists(state);
   const std::string& path = resumes ? state : given.pretrained_model;
   if (!std::filesystem::is_regular_file(path) && !std::filesystem::is_directory(path)) return;  // the run reports it
-  const ModelConfig config = config_of(path, given.vocabs);
+  const ModelConfig config = resumes ? config_of_state(path) : config_of(path, given.vocabs);
   const auto flags = flags_of_model();
   TrainOptions theirs = with_config(config);
   if (config.rnn.encoder.pooling == EncoderPooling::hierarchical && !Given(options)("sentence-ends"))

@@ -6,7 +6,6 @@
 #include "backend/registry.h"
 #include "base/error.h"
 #include "base/grouped.h"
-#include "data/unknown_pieces.h"
 #include "interop/open_model.h"
 #include "model/model.h"
 
@@ -43,14 +42,15 @@ size_t until_error(size_t count, std::exception_ptr& error, const F& f) {
   return count;
 }
 
-// The first lines show whether the text is split into pieces.
-void warn_of_unknown_pieces(std::span<const IdPair> pairs, const Vocabularies& vocabularies) {
-  UnknownPieces unknown;
+// The special pieces around a sentence are known to the vocabulary.
+void count_unknown(std::span<const IdPair> pairs, const Vocabularies& vocabularies, const SentenceFrames& frames,
+                   std::array<UnknownPieces, 2>& unknown) {
   for (const IdPair& pair : pairs) {
-    unknown.add(pair.source, vocabularies.source.unk());
-    unknown.add(pair.target, vocabularies.target.unk());
+    unknown[0].add(pair.source, vocabularies.source.unk());
+    unknown[1].add(pair.target, vocabularies.target.unk());
+    unknown[0].pieces -= int64_t(frames.source.size());
+    unknown[1].pieces -= int64_t(frames.target.size());
   }
-  unknown.warn();
 }
 
 void require_numbers(std::span<const float> log_probs, int64_t number, const LinesOrigin& origin) {
@@ -92,9 +92,9 @@ PairScores score_lines(const ScoringContext& context, Model& model, const Vocabu
                        const LinePairs& lines, const ScoreOptions& options, const LinesOrigin& origin) {
   const SentenceFrames frames = frames_of(model.config());
   auto pairs = encode_pairs(vocabularies.source, vocabularies.target, frames, lines, options.no_spm_encode);
-  if (options.no_spm_encode && origin.lines_before == 0) warn_of_unknown_pieces(pairs, vocabularies);
   const auto number = [&](size_t i) { return origin.lines_before + int64_t(i) + 1; };
   PairScores scores;
+  count_unknown(pairs, vocabularies, frames, scores.unknown);
   pairs.resize(until_error(pairs.size(), scores.error,
                            [&](size_t i) { require_short(pairs[i], number(i), frames, options.max_length, origin); }));
   if (scores.error && origin.target.empty()) return scores;  // a list has all its scores or none
@@ -128,6 +128,11 @@ PairScorer::PairScorer(const std::string& model, const ScoreOptions& options, co
 PairScores PairScorer::score(const LinePairs& lines, const LinesOrigin& origin) {
   return score_lines({device_, arena_, loaded_.packed, loaded_.rounded.get()}, *loaded_.model, loaded_.vocabularies,
                      lines, options_, {origin.target, origin.lines_before, model_});
+}
+
+std::array<EncodedSide, 2> PairScorer::encoded_sides(const std::array<std::string, 2>& texts) const {
+  const auto& [source, target] = loaded_.vocabularies;
+  return dragoman::encoded_sides(texts, {source, target}, options_.vocabs, model_, options_.no_spm_encode);
 }
 
 }  // namespace dragoman

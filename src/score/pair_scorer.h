@@ -1,8 +1,10 @@
 #pragma once
+#include <array>
 #include <exception>
 #include <string>
 #include <vector>
 
+#include "data/unknown_pieces.h"
 #include "io/load_model.h"
 #include "score/options.h"
 #include "score/scorer.h"
@@ -20,7 +22,8 @@ struct PairScore {
 /// The scores of pairs in order; of lines of a file, up to the first one that has an error.
 struct PairScores {
   std::vector<PairScore> pairs;
-  std::exception_ptr error;  // null: none has one
+  std::exception_ptr error;              // null: none has one
+  std::array<UnknownPieces, 2> unknown;  // of all pairs that were read, {source, target}
 
   /// The scores of all pairs. Throws the error if there is one.
   std::vector<PairScore> all() &&;
@@ -58,6 +61,9 @@ class PairScorer {
 
   /// As score_lines.
   PairScores score(const LinePairs& lines, const LinesOrigin& origin);
+
+  /// These texts, for warnings.
+  std::array<EncodedSide, 2> encoded_sides(const std::array<std::string, 2>& texts) const;
 
   std::string checksum() const { return loaded_.checksum; }  // of the model
 

@@ -56,14 +56,35 @@ std::vector<std::string> items_of(const LinePairs& pairs) {
   return items;
 }
 
+// Of the pairs that this rank has scored; only rank 0 is heard.
+class UnknownOfPairs {
+ public:
+  UnknownOfPairs(const ScoreFileOptions& options, const PairScorer& scorer)
+      : UnknownOfPairs(scorer.encoded_sides({options.train_sets.front(), options.train_sets.back()})) {}
+  void add(const std::array<UnknownPieces, 2>& more) {
+    for (const size_t side : {0, 1}) unknown_[side].add(more[side]), warnings_[side].during(unknown_[side]);
+  }
+  void end() {
+    for (const size_t side : {0, 1}) warnings_[side].at_end(unknown_[side]);
+  }
+
+ private:
+  explicit UnknownOfPairs(const std::array<EncodedSide, 2>& sides)
+      : warnings_{UnknownPiecesWarning(sides[0]), UnknownPiecesWarning(sides[1])} {}
+  std::array<UnknownPiecesWarning, 2> warnings_;
+  std::array<UnknownPieces, 2> unknown_;
+};
+
 // A rank's share of a window.
-void score_share(const Share& share, const ScoreFileOptions& options, PairScorer& scorer, std::string& text) {
+void score_share(const Share& share, const ScoreFileOptions& options, PairScorer& scorer, UnknownOfPairs& unknown,
+                 std::string& text) {
   LinePairs pairs;
   for (LineCursor lines(share.text); !lines.at_end();) {
     pairs.source.emplace_back(lines.next());
     pairs.target.emplace_back(lines.next());
   }
   const PairScores scores = scorer.score(pairs, {options.train_sets.back(), int64_t(share.first)});
+  unknown.add(scores.unknown);
   for (const PairScore& pair : scores.pairs) text += to_text(pair, options);
   if (scores.error) std::rethrow_exception(scores.error);
 }
@@ -87,7 +108,10 @@ ScoreTotals score_all(Reader& reader, const ScoreFileOptions& options, PairScore
     if (i < window.source.size() || !reader.ready()) out.flush();
   };
   const Rounds rounds{next, finish};
-  share_work(ranks, &rounds, [&](const Share& share, std::string& text) { score_share(share, options, scorer, text); });
+  UnknownOfPairs unknown(options, scorer);
+  share_work(ranks, &rounds,
+             [&](const Share& share, std::string& text) { score_share(share, options, scorer, unknown, text); });
+  unknown.end();
   return totals;
 }
 
@@ -97,7 +121,9 @@ ScoreTotals score_on_ranks(Communicator& ranks, PairScorer& scorer, const ScoreF
                            const ScoredFiles* files) {
   if (files)
     return std::visit([&](auto& reader) { return score_all(reader, options, scorer, ranks, files->out); }, files->in);
-  share_work(ranks, nullptr, [&](const Share& share, std::string& text) { score_share(share, options, scorer, text); });
+  UnknownOfPairs unknown(options, scorer);
+  share_work(ranks, nullptr,
+             [&](const Share& share, std::string& text) { score_share(share, options, scorer, unknown, text); });
   return {};
 }
 

@@ -65,6 +65,24 @@ void read_flat(const RunState& run, const Tensor& own, const std::function<void(
   own.assign(whole.row_range(r.begin, length(r)));
 }
 
+// Nobody else has this file, unlike models that one downloads.
+constexpr const char* without_state =
+    "to resume, restore a copy of this training state; or train another --model from the weights, with the model "
+    "beside "
+    "the state, or a checkpoint of --keep-last or --keep-best, as --pretrained-model; or start from scratch with "
+    "--no-reload";
+
+SafetensorsFile open_state(const std::string& path) {
+  FileDescriptor::to_read(path);  // a file that cannot be read is not damaged
+  try {
+    return SafetensorsFile(path);
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(error.what(), without_state);
+  }
+}
+
 std::string entry(const SafetensorsFile& file, const char* key) {
   const auto found = file.metadata().find(key);
   require(found != file.metadata().end(), "{} is not a training state: it has no metadata '{}'", file.path(), key);
@@ -87,8 +105,7 @@ void require_not_negative(const Tensor& moments, const std::string& where) {
     const auto found = std::ranges::find_if(values, [](T value) { return value < 0; });
     if (found != values.end())
       throw Error(fmt::format("{} holds {}, expected means of squares, which are not negative", where, *found),
-                  "the state is damaged: resume from another one, or start another --model with this one as "
-                  "--pretrained-model");
+                  without_state);
   });
 }
 
@@ -285,7 +302,7 @@ namespace {
 
 // A number in the metadata; nullopt if the file does not contain it.
 std::optional<int64_t> number_in(const std::string& state_path, const char* key) {
-  const SafetensorsFile file(state_path);
+  const SafetensorsFile file = open_state(state_path);
   const auto found = file.metadata().find(key);
   if (found == file.metadata().end()) return {};
   const std::string& text = found->second;
@@ -305,8 +322,8 @@ int gradient_shards_of(const std::string& state_path) {
   return int(shards);
 }
 
-Initialisation initialisation_of(const std::string& state_path) {
-  return config_from_json(entry(SafetensorsFile(state_path), "config"), state_path).initialisation;
+ModelConfig config_of_state(const std::string& state_path) {
+  return config_from_json(entry(open_state(state_path), "config"), state_path);
 }
 
 void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config) {
@@ -330,14 +347,14 @@ void require_same_model(const std::string& path, const ModelConfig& stored, cons
 }
 
 void require_state_of(const std::string& path, const ModelConfig& config, const Parameters& parameters, bool averaged) {
-  const SafetensorsFile file(path);
+  const SafetensorsFile file = open_state(path);
   require_state(file, config, averaged);
   require_updates(file, parameters);
 }
 
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
                 Restore restore) {
-  const SafetensorsFile file(path);
+  const SafetensorsFile file = open_state(path);
   require_state(file, config, run.average.has_value());
   require_updates(file, run.parameters);
   read_tensors(file, parameters_of(run));

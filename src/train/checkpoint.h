@@ -53,14 +53,16 @@ BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup);
 /// All ranks call it; rank 0 gathers their elements and writes the file.
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
 
+/// All that read a state throw an Error if it is damaged, which says how to go on without it.
+
 /// The --mini-batch-words of the run that wrote a state; nullopt if the state does not contain it.
 std::optional<int64_t> batch_words_of(const std::string& state_path);
 
 /// The number of gradient shards of the run that wrote a state.
 int gradient_shards_of(const std::string& state_path);
 
-/// The distribution of the weights with which the run began.
-Initialisation initialisation_of(const std::string& state_path);
+/// The configuration of the model of the run that wrote a state.
+ModelConfig config_of_state(const std::string& state_path);
 
 /// What a run restores from a state; everything else is reset.
 struct Restore {

@@ -16,6 +16,7 @@
 #include "dragoman/run_control.h"
 #include "train/checkpoint.h"
 #include "train/destination.h"
+#include "train/kept_checkpoints.h"
 #include "train/prepare.h"
 #include "train/pretrained.h"
 #include "train/updater.h"
@@ -139,6 +140,8 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
                               .seed = setup.training.seed},
                              sample.get());
   require(sample->size() > 0, "{}: no sentence pair is left to train on", text_name(sample->files.texts));
+  const auto& [source, target] = run.corpus.sides;
+  warn_of_unknown(setup, sample->files, {{{source.pieces, source.unknown}, {target.pieces, target.unknown}}});
   const KernelChunks chunks(chunks_of_run(setup.training));
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = fitting_batch_words(setup, backend, *sample);
   run.batch_words = setup.data.mini_batch_words;
@@ -156,7 +159,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks, int ranks
   measure_speed(run, setup, vocabularies, backend, sample);
   if (run.besides > 0) run.besides += text_beyond(*sample, scale, setup.data.ram.bytes);
   run.free_disk = free_space(setup.training.model);
-  require_space(setup.training.model, run.checkpoint, run.free_disk);
+  require_room(setup.training, run.checkpoint);
   return run;
 }
 

@@ -38,6 +38,12 @@ void remove_checkpoint(const std::string& path) {
   if (fs::remove(path, failed); failed) log_warning("{} cannot be removed: {}", path, failed.message());
 }
 
+// How many files a run may keep at a time beside its model.
+int64_t most_kept(const TrainingOptions& o) {
+  const int64_t best_models = o.keep_best > 0 ? std::ssize(o.valid_metrics) : 0;
+  return o.keep_last + best_models + (o.keep_best > 1 ? o.keep_best : 0);
+}
+
 }  // namespace
 
 KeptCheckpoints::KeptCheckpoints(const TrainingOptions& options, CheckpointSize size, Communicator& ranks,
@@ -77,20 +83,18 @@ void KeptCheckpoints::forget(const std::string& metric) {
 
 bool KeptCheckpoints::keep_last(const Save& save) {
   if (options_.keep_last == 0) return false;
-  const std::string failure = failure_of([&] {
-    together(ranks_, [&] {
-      leads() ? save_numbered(options_.model, progress_.updates, options_.keep_last, save, numbered_before_)
-              : save(options_.model);
-    });
-  });
+  std::vector<std::string> outdated;
+  if (leads()) outdated = outdated_by(progress_.updates, options_.model, options_.keep_last, numbered_before_);
+  const std::string failure = write(numbered_path(options_.model, progress_.updates), outdated, save);
   last_ = progress_.updates;
-  if (failure.empty()) {
-    numbered_before_.erase(progress_.updates);
-    unwritten_.forget("--keep-last");
-  } else {
+  if (!failure.empty()) {
     miss_last(failure);
+    return false;
   }
-  return failure.empty();
+  for (const std::string& path : outdated) remove_checkpoint(path);
+  numbered_before_.erase(progress_.updates);
+  unwritten_.forget("--keep-last");
+  return true;
 }
 
 void KeptCheckpoints::give_up_last(const std::string& failure) {
@@ -155,18 +159,23 @@ void KeptCheckpoints::keep_among_best(const RunValidation::Figure& figure, const
   progress_.kept.updates[figure.metric] = updates;
 }
 
+std::string KeptCheckpoints::write_best(const std::string& path, const std::vector<std::string>& replaced,
+                                        const Save& save) {
+  const std::string failure = write(path, replaced, save);
+  if (!failure.empty()) log_.announce(progress_.moment(), RunSave{path, failure});
+  return failure;
+}
+
 // Returns why it failed; empty: it did not. On a full disk it gives way to the state and the model, which the run needs
 // to resume. `replaced` are removed once it is written, as is what the path names now.
-std::string KeptCheckpoints::write_best(const std::string& path, std::vector<std::string> replaced, const Save& save) {
-  const std::string failure = failure_of([&] {
+std::string KeptCheckpoints::write(const std::string& path, std::vector<std::string> replaced, const Save& save) {
+  return failure_of([&] {
     together(ranks_, [&] {
       replaced.push_back(path);
       if (leads()) require_space_beside(options_.model, size_, replaced);
     });
     together(ranks_, [&] { save(path); });
   });
-  if (!failure.empty()) log_.announce(progress_.moment(), RunSave{path, failure});
-  return failure;
 }
 
 void KeptCheckpoints::warn_of_others() const {
@@ -187,21 +196,26 @@ void KeptCheckpoints::warn_of_others() const {
   }
 }
 
-int64_t most_kept(const TrainingOptions& o) {
-  const int64_t best_models = o.keep_best > 0 ? std::ssize(o.valid_metrics) : 0;
-  return o.keep_last + best_models + (o.keep_best > 1 ? o.keep_best : 0);
+void require_room(const TrainingOptions& o, CheckpointSize size) {
+  const int64_t available = free_space(o.model);
+  require_space(o.model, size, available);
+  const int64_t more = most_kept(o);
+  if (const int64_t all = space_to_save(o.model, size) + more * size.model; more > 0 && all > available)
+    log_warning(
+        "--keep-last {}, --keep-best {} and the other files of the run need up to {} MiB more, but the disk of {} has "
+        "{} MiB free",
+        o.keep_last, o.keep_best, mebibytes(all), o.model, available >> 20);
 }
 
-void save_numbered(const std::string& model_path, int64_t update, int64_t keep, const KeptCheckpoints::Save& save,
-                   const std::set<int64_t>& of_others) {
-  save(numbered_path(model_path, update));
+std::vector<std::string> outdated_by(int64_t update, const std::string& model_path, int64_t keep,
+                                     const std::set<int64_t>& of_others) {
   auto numbered = files_of_updates(model_path);
-  numbered.erase(numbered.upper_bound(update), numbered.end());  // later ones belong to another run
-  std::erase_if(numbered, [&](const auto& file) { return file.first != update && of_others.contains(file.first); });
-  while (std::ssize(numbered) > keep) {
-    remove_checkpoint(numbered.begin()->second);
-    numbered.erase(numbered.begin());
-  }
+  numbered.erase(numbered.lower_bound(update), numbered.end());
+  std::erase_if(numbered, [&](const auto& file) { return of_others.contains(file.first); });
+  std::vector<std::string> outdated;
+  for (; std::ssize(numbered) >= keep && !numbered.empty(); numbered.erase(numbered.begin()))
+    outdated.push_back(numbered.begin()->second);
+  return outdated;
 }
 
 }  // namespace dragoman

@@ -34,7 +34,8 @@ class KeptCheckpoints {
   /// The values of a metric cannot be compared with those to come.
   void forget(const std::string& metric);
 
-  /// Writes a numbered checkpoint, and returns whether it did. No: --keep-last 0, or a failure.
+  /// Writes a numbered checkpoint, and returns whether it did. No: --keep-last 0, or a failure, such as too little room
+  /// for it and the next save.
   bool keep_last(const Save& save);
   /// Removes it again, since the state or the model could not be written beside it.
   void give_up_last(const std::string& failure);
@@ -52,7 +53,8 @@ class KeptCheckpoints {
   void miss_last(const std::string& failure);
   void keep_best_model(const RunValidation::Figure& figure, const Save& save);
   void keep_among_best(const RunValidation::Figure& figure, const Save& save);
-  std::string write_best(const std::string& path, std::vector<std::string> replaced, const Save& save);
+  std::string write_best(const std::string& path, const std::vector<std::string>& replaced, const Save& save);
+  std::string write(const std::string& path, std::vector<std::string> replaced, const Save& save);
 
   const TrainingOptions& options_;
   const CheckpointSize size_;
@@ -65,12 +67,14 @@ class KeptCheckpoints {
   std::optional<double> unkept_;       // the best value whose checkpoint --keep-best N could not write
 };
 
-/// How many files it may keep at a time.
-int64_t most_kept(const TrainingOptions& options);
+/// Error, before training, if the disk has no room for the state and the model (require_space). Warns if it may have
+/// none for all the others that a run with these options keeps at a time, as those are written later.
+void require_room(const TrainingOptions& options, CheckpointSize size);
 
-/// Writes "model.update8000.safetensors" and removes all but the last `keep` numbered checkpoints. Checkpoints of other
-/// runs, of the updates `of_others` and of later ones, are neither removed nor counted.
-void save_numbered(const std::string& model_path, int64_t update, int64_t keep, const KeptCheckpoints::Save& save,
-                   const std::set<int64_t>& of_others = {});
+/// The numbered checkpoints to remove once the one of `update`, "model.update8000.safetensors", is written, so that the
+/// last `keep` remain. Checkpoints of other runs, of the updates `of_others` and of later ones, are neither removed nor
+/// counted.
+std::vector<std::string> outdated_by(int64_t update, const std::string& model_path, int64_t keep,
+                                     const std::set<int64_t>& of_others = {});
 
 }  // namespace dragoman

@@ -76,7 +76,7 @@ bool prepare(TrainingSetup& setup, const Backend& backend, const Vocabularies& v
   const auto model = make_model(setup.model, dry, without_memory, DType::f32, true, trainable_by(setup.optimizer));
   if (resumed) {
     require_state(setup, vocabularies, model->parameters());
-    setup.model.initialisation = initialisation_of(state_path(setup.training.model));
+    setup.model.initialisation = config_of_state(state_path(setup.training.model)).initialisation;
   }
   trained_rows(model->parameters(), setup.optimizer.freeze);
   if (begins_with_pretrained) require_pretrained(pretrained, model->parameters(), vocabularies, setup.data.vocabs);

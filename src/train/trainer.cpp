@@ -43,6 +43,7 @@ std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, con
                 "give names of files or pipes that exist on each machine, with the same text");
   auto corpus = read_corpus(files);
   log_info("{}", corpus->report.summary());
+  warn_of_unknown(setup, corpus->files, corpus->report.unknown);
   if (!setup.data.corpus_weights.empty())
     log_info("An epoch is about {} pairs, by --corpus-weights", grouped(pairs_an_epoch(*corpus)));
   if (files.stream)
@@ -111,7 +112,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
       model_(initialised_model(setup_, backend_, arena_)),
       updater_(setup_, backend_, arena_, *model_, plan_.rows, progress_, log_, ranks_),
       kept_(setup_.training, checkpoint(), ranks_, progress_, log_, unwritten_) {
-  if (leads()) require_room();
+  if (leads()) require_room(setup_.training, checkpoint());
   log_info("Model: {} parameters, {} + {} layers of dim {}", grouped(model_->parameters().count()),
            setup_.model.encoder_layers, setup_.model.decoder_layers, setup_.model.dim);
   if (const int64_t rank = setup_.optimizer.lora_rank; rank > 0)

@@ -36,7 +36,6 @@ class Trainer {
   bool decide(bool of_rank_0) const;
   void require_same_run();
   CheckpointSize checkpoint() const;
-  void require_room();
   RunState run_state();
   void begin();
   void begin_or_resume();

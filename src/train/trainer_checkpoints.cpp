@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "comm/agreement.h"
-#include "train/destination.h"
 #include "train/not_finite.h"
 #include "train/pretrained.h"
 #include "train/trainer.h"
@@ -15,20 +14,6 @@ namespace dragoman {
 
 CheckpointSize Trainer::checkpoint() const {
   return checkpoint_size(model_->parameters(), vocabularies_, setup_.optimizer.exponential_smoothing > 0);
-}
-
-// Numbered checkpoints and best models are written later: if they may not fit, a warning is enough.
-void Trainer::require_room() {
-  const TrainingOptions& o = setup_.training;
-  const CheckpointSize size = checkpoint();
-  const int64_t available = free_space(o.model);
-  require_space(o.model, size, available);
-  const int64_t more = most_kept(o);
-  if (const int64_t all = space_to_save(o.model, size) + more * size.model; more > 0 && all > available)
-    log_warning(
-        "--keep-last {}, --keep-best {} and the other files of the run need up to {} MiB more, but the disk of {} has "
-        "{} MiB free",
-        o.keep_last, o.keep_best, mebibytes(all), o.model, available >> 20);
 }
 
 RunState Trainer::run_state() {

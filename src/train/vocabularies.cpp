@@ -246,6 +246,14 @@ CorpusFiles corpus_files(const TrainingSetup& setup, const Vocabularies& vocabul
   return files;
 }
 
+void warn_of_unknown(const TrainingSetup& setup, const CorpusFiles& files,
+                     const std::array<UnknownPieces, 2>& counted) {
+  const auto sides =
+      encoded_sides({side_name(files.texts, 0), side_name(files.texts, 1)},
+                    {files.vocabularies[0], files.vocabularies[1]}, setup.data.vocabs, "", files.given_pieces);
+  for (const size_t side : {0, 1}) UnknownPiecesWarning(sides[side]).at_end(counted[side]);
+}
+
 void require_its_vocabularies(const std::string& model, const Vocabularies& stored, const Vocabularies& vocabularies,
                               const std::vector<std::string>& paths, const std::string& hint) {
   const bool same_source = stored.source.bytes() == vocabularies.source.bytes();

@@ -223,14 +223,6 @@ class Explaining(CommandCase):
                 explainer.kill()
             self.assertEqual(json.loads(explainer.stdout.read())["line"], 1)
 
-    def test_text_that_is_not_split_into_pieces_is_noticed(self):
-        for command in ("score -m m -t s t --no-spm-encode", "align -m m -t s t --no-spm-encode --iterations 1"):
-            self.assertRegex(self.call(command).stderr, r"[\d,]+ of [\d,]+ pieces are unknown: --no-spm-encode is for text")
-        for side in "st":
-            (self.folder / f"{side}.pieces").write_text(self.succeed(f"vocab encode -m v -i {side}"), encoding="utf-8")
-        for command in ("score -m m", "align -m m --iterations 1"):
-            self.assertNotIn("unknown", self.call(f"{command} -t s.pieces t.pieces --no-spm-encode").stderr)
-
     def test_text_shows_the_mean_of_the_last_layer_in_shades(self):
         text = self.succeed("explain --quiet -m m", text="abgd\n")
         self.assertTrue(text.startswith("░ 0.05, ▒ 0.15, ▓ 0.4, █ 0.7 and more\n"))

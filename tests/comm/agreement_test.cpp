@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "tensor/arena.h"
 #include "tests/comm/on_ranks.h"
 
@@ -30,6 +31,38 @@ TEST(Agreement, NamesTheFirstDifferenceOnAllRanks) {
                 MatchesRegex("rank 2 of 3 \\(.*\\) has another corpus than rank 0: 1, not 0"));
     EXPECT_THAT(difference(ranks, {{"empty", ranks.rank() == 1 ? "" : "a"}, {"order", own}}),
                 HasSubstr("has another empty than rank 0: , not a"));
+  });
+}
+
+TEST(Agreement, NamesAllRanksThatDifferInAFact) {
+  on_ranks(4, [](Communicator& ranks) {
+    const std::string value = ranks.rank() % 2 == 1 ? fmt::format("b{}", ranks.rank()) : "a";
+    EXPECT_THAT(difference(ranks, {{"version", "1"}, {"corpus", value}}),
+                MatchesRegex("rank 1 of 4 \\(.*\\) has another corpus than rank 0: b1, not a; so does rank 3 of 4 "
+                             "\\(.*\\)"));
+    EXPECT_THAT(difference(ranks, {{"order", ranks.rank() > 0 ? "c" : "d"}}),
+                MatchesRegex("rank 1 of 4 .*: c, not d; so do rank 2 of 4 \\(.*\\) and rank 3 of 4 \\(.*\\)"));
+  });
+}
+
+std::string warning(Communicator& ranks, const std::string& arithmetic) {
+  std::string said;
+  const LogSink sink = [&](LogLevel, std::string_view message) { said += message; };
+  const LogScope scope(&sink);
+  warn_of_other_arithmetic(ranks, arithmetic);
+  return said;
+}
+
+TEST(Agreement, WarnsOfAllRanksThatComputeOtherwise) {
+  on_ranks(8, [](Communicator& ranks) {
+    const int r = ranks.rank();
+    EXPECT_EQ(warning(ranks, "AVX2"), "");
+    const std::string said = warning(ranks, r == 2 || r == 5 ? "AVX2" : r == 3 ? "NEON" : "AVX-512");
+    EXPECT_EQ(said, r > 0 ? ""
+                          : "ranks 2 and 5 compute with AVX2; rank 3 computes with NEON; rank 0 with AVX-512: some "
+                            "results will differ slightly from those of one process");
+    const std::string many = warning(ranks, r > 0 ? "AVX2" : "AVX-512");
+    EXPECT_EQ(many.find("ranks 1, 2, 3, 4 and 3 more compute with AVX2"), r > 0 ? many.npos : 0);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "tests/toy_model.h"
@@ -11,9 +12,12 @@
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::IsSupersetOf;
+using testing::Not;
 
 TEST(Checkpoint, NamesStandBesideTheModel) {
   EXPECT_EQ(sibling("dir/model.safetensors", "best-bleu"), "dir/model.best-bleu.safetensors");
@@ -85,28 +89,23 @@ TEST(Checkpoint, NumberedOnesAreThoseOfARunThatNeverStopped) {
 }
 
 // A run that begins anew must not lose its own to those of an older one that went further.
-TEST(Checkpoint, RemovesNoneBeyondTheUpdateOfTheRun) {
+TEST(Checkpoint, OutdatesNoneBeyondTheUpdateOfTheRun) {
   TemporaryFolder files;
-  for (const char* name : {"m.update2.safetensors", "m.update8.safetensors", "m.update9.safetensors"})
-    files.make(name, "");
-  for (const int64_t update : {1, 2, 3})
-    save_numbered(files / "m.safetensors", update, 2, [&](const std::string& path) { FileDescriptor::to_write(path); });
-  EXPECT_FALSE(std::filesystem::exists(files / "m.update1.safetensors"));
   for (const char* name :
-       {"m.update2.safetensors", "m.update3.safetensors", "m.update8.safetensors", "m.update9.safetensors"})
-    EXPECT_TRUE(std::filesystem::exists(files / name)) << name;
+       {"m.update1.safetensors", "m.update2.safetensors", "m.update8.safetensors", "m.update9.safetensors"})
+    files.make(name, "");
+  EXPECT_THAT(outdated_by(3, files / "m.safetensors", 2), ElementsAre(files / "m.update1.safetensors"));
+  EXPECT_THAT(outdated_by(2, files / "m.safetensors", 2), IsEmpty()) << "it replaces its own";
+  EXPECT_THAT(outdated_by(9, files / "m.safetensors", 2, {1, 2}), IsEmpty()) << "those are of others";
 }
 
-TEST(Checkpoint, RemovesNothingThatOnlyLooksNumbered) {
+TEST(Checkpoint, OutdatesNothingThatOnlyLooksNumbered) {
   TemporaryFolder files;
   for (const char* name : {"m.update1.safetensors", "m.update20.safetensors", "m.updateX.safetensors",
                            "m.update.safetensors", "m.update3.npz", "other.update1.safetensors"})
     files.make(name, "");
-  save_numbered(files / "m.safetensors", 100, 2, [&](const std::string& path) { FileDescriptor::to_write(path); });
-  EXPECT_FALSE(std::filesystem::exists(files / "m.update1.safetensors"));
-  for (const char* name : {"m.update20.safetensors", "m.update100.safetensors", "m.updateX.safetensors",
-                           "m.update.safetensors", "m.update3.npz", "other.update1.safetensors"})
-    EXPECT_TRUE(std::filesystem::exists(files / name)) << name;
+  std::filesystem::create_directory(files / "m.update2.safetensors");
+  EXPECT_THAT(outdated_by(100, files / "m.safetensors", 2), ElementsAre(files / "m.update1.safetensors"));
 }
 
 TEST(Checkpoint, OfTheBestIsKeptForEachMetric) {
@@ -180,6 +179,28 @@ TEST(Checkpoint, IsRefusedWithANegativeMeanOfSquares) {
   write_safetensors(path, tensors, state.metadata());
   EXPECT_THAT(message_of([&] { run.train_until(2); }),
               HasSubstr(path + ": " + moment + " holds -0.5, expected means of squares"));
+}
+
+// Each reader of a state meets the damage first: the options, the shards, the batches and the run itself.
+TEST(Checkpoint, ThatIsDamagedSaysHowToGoOnWithoutIt) {
+  ToyRun run;
+  run.train_until(1);
+  const std::string path = state_path(run.setup.training.model), sound = run.state_bytes();
+  const auto hint = HasSubstr("hint: to resume, restore a copy of this training state; or train another --model");
+  for (const bool cut : {false, true}) {
+    std::string bytes = cut ? sound.substr(0, sound.size() / 2) : sound;
+    if (!cut) bytes[bytes.size() - 5] ^= 1;
+    std::ofstream(path, std::ios::binary) << bytes;
+    for (const std::string& message :
+         {message_of([&] { run.train_until(2); }), message_of([&] { config_of_state(path); }),
+          message_of([&] { gradient_shards_of(path); }), message_of([&] { batch_words_of(path); })}) {
+      EXPECT_THAT(message, AllOf(HasSubstr(path), hint, Not(HasSubstr("download")))) << cut;
+    }
+  }
+  run.setup.training.pretrained_model = run.files / "pretrained.safetensors";
+  std::filesystem::rename(run.setup.training.model, run.setup.training.pretrained_model);
+  run.setup.training.no_reload = true;
+  EXPECT_EQ(run.train_until(1).updates, 1) << "as the hint says";
 }
 
 TEST(Checkpoint, StoresTheBatchesOfItsRun) {

@@ -1,15 +1,14 @@
 #include "train/destination.h"
 
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <csignal>
 #include <filesystem>
 #include <map>
 
 #include "base/file_calls.h"
 #include "tests/temporary_folder.h"
+#include "tests/train/small_disk.h"
 #include "tests/train/toy_run.h"
 
 namespace dragoman {
@@ -18,56 +17,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
-
-/// While this lives no file of the process may grow beyond `bytes`: writing fails as on a full disk.
-class SmallFiles {
- public:
-  explicit SmallFiles(rlim_t bytes) {
-    std::signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit small{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &small);
-  }
-  ~SmallFiles() { setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_{};
-};
-
-/// While this lives, the files of a folder have at most `bytes` together: writing more fails as on a full disk.
-class SmallDisk {
- public:
-  SmallDisk(const std::string& in, int64_t bytes) {
-    folder = in;
-    room = bytes;
-    file_calls().write = [](int file, const void* data, size_t size) -> ssize_t {
-      if (used() + int64_t(size) <= room) return write(file, data, size);
-      errno = ENOSPC;
-      return -1;
-    };
-  }
-  void resize(int64_t bytes) { room = bytes; }
-  void tell_free_space() {
-    file_calls().statvfs = [](const char*, struct statvfs* disk) {
-      *disk = {};
-      disk->f_frsize = 1;
-      disk->f_bavail = fsblkcnt_t(room - used());
-      return 0;
-    };
-  }
-  ~SmallDisk() { file_calls() = before_; }
-
-  static int64_t used() {
-    int64_t bytes = 0;
-    for (const auto& each : fs::directory_iterator(folder)) bytes += int64_t(each.file_size());
-    return bytes;
-  }
-
- private:
-  static inline std::string folder;
-  static inline int64_t room = 0;
-  const FileCalls before_ = file_calls();
-};
 
 TEST(ModelLock, IsForOneAtATime) {
   const TemporaryFolder folder;
@@ -113,125 +62,6 @@ TEST(ModelLock, NeedsTheFolderOfTheModel) {
   const TemporaryFolder folder;
   EXPECT_EQ(message_of([&] { ModelLock lock(folder / "nod/m"); }),
             fmt::format("--model {0}/m: there is no folder {0}\nhint: mkdir -p {0}", folder / "nod"));
-}
-
-TEST(NumberedCheckpoints, LeaveAFolderOfSuchANameAlone) {
-  const TemporaryFolder folder;
-  fs::create_directories(folder / "m.update1.safetensors/inner");
-  for (const int update : {2, 3, 4})
-    save_numbered(folder / "m.safetensors", update, 2,
-                  [&](const std::string& path) { folder.make(fs::path(path).filename().string(), "checkpoint"); });
-  EXPECT_TRUE(fs::exists(folder / "m.update1.safetensors/inner"));
-  EXPECT_FALSE(fs::exists(folder / "m.update2.safetensors"));
-  EXPECT_TRUE(fs::exists(folder / "m.update3.safetensors"));
-}
-
-TEST(FullDisk, KeepsTheOldFilesAndContinues) {
-  ToyRun run;
-  run.setup.training.disp_freq = {1, Frequency::updates};
-  run.setup.training.save_freq = {2, Frequency::updates};
-  std::optional<SmallFiles> full;
-  std::string model, state;
-  run.log.listen([&](const std::string& line) {
-    if (line.find("(update 2)") != std::string::npos) {
-      model = run.model_bytes();
-      state = run.state_bytes();
-      full.emplace(1000);
-    }
-    if (line.find("update 4 was not saved") == std::string::npos) return;
-    full.reset();
-    EXPECT_TRUE(run.model_bytes() == model);
-    EXPECT_TRUE(run.state_bytes() == state);
-  });
-  EXPECT_EQ(run.train_until(7).updates, 7);
-  EXPECT_THAT(run.log.text(),
-              AllOf(HasSubstr("update 4 was not saved as " + run.setup.training.model + "; older files are kept"),
-                    HasSubstr("(update 6)"), HasSubstr("(update 7)")));
-  EXPECT_THAT(run.files_made(), testing::ElementsAre("model.safetensors", "model.state.safetensors"));
-}
-
-TEST(FullDisk, AtTheEndIsAnErrorAsTheWorkWouldBeLost) {
-  ToyRun run;
-  run.setup.training.save_freq = {2, Frequency::updates};
-  std::optional<SmallFiles> full;
-  run.log.listen([&](const std::string& line) {
-    if (line.find("(update 2)") != std::string::npos) full.emplace(1000);
-  });
-  EXPECT_THAT(message_of([&] { run.train_until(3); }), HasSubstr("model.state.safetensors: writing failed"));
-  full.reset();
-  EXPECT_EQ(run.train_until(3).updates, 3);
-}
-
-TEST(FullDisk, CostsANumberedCheckpointRatherThanTheStateAndTheModel) {
-  ToyRun straight, run;
-  for (ToyRun* r : {&straight, &run}) {
-    r->setup.training.save_freq = {2, Frequency::updates};
-    r->setup.model.dim = 64;
-    r->setup.model.feed_forward = 512;
-  }
-  straight.train_until(6);
-  run.setup.training.keep_last = 1;
-  int64_t others = 0;
-  for (const auto& file : fs::directory_iterator(run.files / ".")) others += int64_t(file.file_size());
-  const auto model = int64_t(straight.model_bytes().size()), state = int64_t(straight.state_bytes().size());
-  ASSERT_GT(state, model + model / 2);
-  {
-    const SmallDisk disk(run.files / ".", others + model + 2 * state + model / 2);
-    EXPECT_THAT(message_of([&] { run.train_until(6); }),
-                AllOf(HasSubstr("not all output of the run was written: --keep-last: "), HasSubstr("state")));
-  }
-  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("update 4: no numbered checkpoint was kept, and training continues: "),
-                                    HasSubstr("(update 4)"), HasSubstr("(update 6)")));
-  EXPECT_THAT(run.files_made(), testing::ElementsAre("model.safetensors", "model.state.safetensors"));
-  EXPECT_TRUE(run.state_bytes() == straight.state_bytes());
-  EXPECT_TRUE(run.model_bytes() == straight.model_bytes());
-}
-
-// The best model of the first validation comes before the first save.
-TEST(FullDisk, CostsTheBestModelsRatherThanTheStateAndTheModel) {
-  for (const int64_t keep : {1, 2}) {
-    ToyRun straight, run;
-    for (ToyRun* r : {&straight, &run}) {
-      r->setup.training.save_freq = {4, Frequency::updates};
-      r->setup.training.valid_freq = {1, Frequency::updates};
-      r->setup.model.dim = 64;
-      r->setup.model.feed_forward = 512;
-    }
-    straight.train_until(8);
-    run.setup.training.keep_best = keep;
-    const auto model = int64_t(straight.model_bytes().size()), state = int64_t(straight.state_bytes().size());
-    {
-      SmallDisk disk(run.files / ".", 0);
-      disk.resize(SmallDisk::used() + model + 2 * state + model / 2);
-      disk.tell_free_space();
-      EXPECT_THAT(
-          message_of([&] { run.train_until(8); }),
-          AllOf(HasSubstr("not all output of the run was written: --keep-best"), HasSubstr("and the next save")));
-    }
-    EXPECT_THAT(run.log.text(), AllOf(HasSubstr("(update 4)"), HasSubstr("(update 8)")));
-    EXPECT_TRUE(run.model_bytes() == straight.model_bytes()) << keep;
-    for (ToyRun* r : {&straight, &run}) r->train_until(10);
-    EXPECT_THAT(run.log.text(), HasSubstr("model.state.safetensors: update 8, "));
-    EXPECT_TRUE(run.model_bytes() == straight.model_bytes()) << keep;
-  }
-}
-
-// A better one needs no more room than the file that it replaces.
-TEST(RequireSpaceBeside, CountsWhatIsReplaced) {
-  const TemporaryFolder files;
-  const std::string model = files / "m.safetensors", best = files / "m.best-bleu.safetensors";
-  const CheckpointSize size{.model = 100, .state = 300};
-  for (const auto& [path, bytes] : {std::pair(model, 100), {files / "m.state.safetensors", 300}, {best, 100}}) {
-    files.make(fs::path(path).filename().string(), std::string(size_t(bytes), 'x'));
-  }
-  SmallDisk disk(files / ".", 0);
-  disk.tell_free_space();
-  disk.resize(SmallDisk::used() + 300);
-  EXPECT_EQ(message_of([&] { require_space_beside(model, size, {best}); }), "");
-  EXPECT_THAT(message_of([&] { require_space_beside(model, size, {}); }),
-              HasSubstr("it needs 1 MiB, and the next save"));
-  disk.resize(SmallDisk::used() + 99);
-  EXPECT_NE(message_of([&] { require_space_beside(model, size, {best, model, model}); }), "");
 }
 
 TEST(NumberedCheckpoints, OfAnEarlierRunAreNamed) {
