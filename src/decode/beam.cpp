@@ -12,10 +12,11 @@ namespace {
 
 constexpr int no_node = -1;
 
-// A forced prefix is never truncated, and there is room for the phrases.
-int limit_of(const SearchOptions& options, const Sentence& sentence) {
+// The maximum number of tokens: of pieces and of an </s> that the rule forces. A forced prefix is never truncated, and
+// there is room for the phrases.
+int limit_of(const SearchOptions& options, const Sentence& sentence, const EndingRule& rule) {
   const size_t least = sentence.prefix.size() + sentence.phrases.pieces() + 1;
-  return std::max(length_limit(options, int(sentence.source.size())), int(least));
+  return std::max(length_limit(options, int(sentence.source.size())), int(least)) + (rule.forces_end ? 1 : 0);
 }
 
 // Of equal candidates the lower hypothesis and id.
@@ -45,7 +46,8 @@ Constraints constraints_of(const SearchOptions& options, const Sentence& sentenc
   if (rule.forces_end) all.push_back(ends_after(limit - 1, conventions.special.eos));
   if (options.no_repeat_ngram > 0) all.push_back(repeats_no_ngram(options.no_repeat_ngram));
   all.push_back(without(never_predicted(conventions, options.allow_unk)));
-  const int least = least_length(options, int(sentence.source.size()), limit - given);
+  const int most = limit - given - (rule.forces_end ? 1 : 0);  // pieces
+  const int least = least_length(options, int(sentence.source.size()), most);
   if (least > 0) all.push_back(has_at_least(given + least, conventions.special.eos));
   all.insert(all.end(), sentence.constraints.begin(), sentence.constraints.end());
   return all;
@@ -90,7 +92,7 @@ Beam::Beam(const SearchOptions& options, const Sentence& sentence, const Convent
       eos_(conventions.special.eos),
       rule_(ending_rule(options, conventions)),
       given_(int(conventions.frames.target.before.size())),
-      limit_(given_ + limit_of(options, sentence)),
+      limit_(given_ + limit_of(options, sentence, rule_)),
       constraints_(constraints_of(options, sentence, conventions, rule_, limit_)),
       stateful_(std::ranges::any_of(
           constraints_, &Constraint::stateful, [](const auto& c) -> auto& { return *c; })),

@@ -233,7 +233,7 @@ TEST(BeamByOtherRules, IsOverWhenEnoughHaveEndedOrNothingCanBecomeBetter) {
 TEST(BeamByOtherRules, ForcesAnEndAtTheLimitWhichCostsNothingInTransformers) {
   for (const auto& [rule, log_prob] :
        {std::pair(SearchRule::huggingface, -1.0), std::pair(SearchRule::fairseq, -8.0)}) {
-    const SearchOptions options{.beam_size = 2, .rule = rule, .max_length_add = 0, .n_best = 2};
+    const SearchOptions options{.beam_size = 2, .rule = rule, .max_length_add = -1, .n_best = 2};
     Beam beam(options, two_pieces);
     advance(beam, {{{-1, -3, -4, -5}, {a, b, 5, 6}}});
     EXPECT_TRUE(beam.requests()[0].allowed->only);
@@ -246,10 +246,28 @@ TEST(BeamByOtherRules, ForcesAnEndAtTheLimitWhichCostsNothingInTransformers) {
   }
 }
 
+// The </s> that is forced is none of the pieces that the limits count.
+TEST(BeamByOtherRules, HasTranslationsOfTheGreatestLength) {
+  for (const SearchRule rule : {SearchRule::huggingface, SearchRule::huggingface_early, SearchRule::fairseq}) {
+    SCOPED_TRACE(name_of(rule));
+    const SearchOptions options{.beam_size = 2, .rule = rule, .max_length_add = 0, .min_length_factor = 1, .n_best = 2};
+    Beam beam(options, two_pieces);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_FALSE(beam.requests()[0].allowed->contains(eos));
+      const std::vector<Continuation> best = {{a, -1}, {b, -2}, {5, -3}, {6, -4}};
+      beam.advance(std::vector(beam.live().size(), best));
+    }
+    EXPECT_THAT(beam.requests()[0].allowed->ids, ElementsAre(eos));
+    advance(beam, {{{-7}, {eos}}, {{-7}, {eos}}});
+    ASSERT_THAT(beam.best(), SizeIs(2));
+    for (const Hypothesis& h : beam.best()) EXPECT_THAT(h.ids, SizeIs(2));
+  }
+}
+
 // At the limit of length, more may end than a search still wants.
 TEST(BeamByOtherRules, KeepsTheFirstThatEndInFairseqAndTheBestInTransformers) {
   for (const SearchRule rule : {SearchRule::fairseq, SearchRule::huggingface_early}) {
-    const SearchOptions options{.beam_size = 2, .rule = rule, .normalize = 1, .max_length_add = 0, .n_best = 2};
+    const SearchOptions options{.beam_size = 2, .rule = rule, .normalize = 1, .max_length_add = -1, .n_best = 2};
     Beam beam(options, two_pieces);
     advance(beam, {{{-0.5, -0.6f, -0.7f, -9}, {a, eos, b, 5}}});
     advance(beam, {{{-0.1f}, {eos}}, {{-0.1f}, {eos}}});
@@ -284,7 +302,7 @@ TEST(BeamByOtherRules, GivesWhatStandsBeforeATranslation) {
 TEST(BeamByOtherRules, SumsForEachModelWhatItSumsForAll) {
   Conventions conventions = conventions_of();
   conventions.frames.target.before = {7};
-  const SearchOptions options{.beam_size = 2, .rule = SearchRule::huggingface, .max_length_add = 0};
+  const SearchOptions options{.beam_size = 2, .rule = SearchRule::huggingface, .max_length_add = -1};
   Beam beam(options, two_pieces, conventions);
   const auto advance_by = [&](int32_t id, float first, float second) {
     beam.advance(std::vector<std::vector<Continuation>>{{{id, (first + second) / 2, {first, second}}}});

@@ -95,5 +95,11 @@ TEST(EnsembleOptions, HaveAWeightForEachModel) {
   EXPECT_EQ(with({1e-300, 0}), "--weights: 1e-300 is the largest, expected at least one of 1e-06 or more");
 }
 
+TEST(EnsembleOptions, WeighNoSingleModel) {
+  EXPECT_EQ(complaint(EnsembleOptions{.models = {"a"}, .weights = {1}}), "");
+  EXPECT_EQ(complaint(EnsembleOptions{.models = {"a"}, .weights = {0.7}}),
+            "--weights 0.7 has no effect on one model, as it weighs the models of an ensemble: leave it out");
+}
+
 }  // namespace
 }  // namespace dragoman
