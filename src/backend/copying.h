@@ -29,14 +29,16 @@ struct TargetMixture {
   T dgate = 0, dcopied = 0;  // of -log_prob
 };
 
-/// p = g s + (1 - g) c of softmax s and copied c:  d -log p / d gate = g - share,  d -log p / d c = -(1 - g) / p.
+/// p = g s + (1 - g) c of softmax s and copied c:  d -log p / d gate = g - share,  d -log p / d c = -(1 - g) / p. If c
+/// is 0, all weights that it sums are 0 and multiply the latter, which may exceed what 16 bits hold: 0 will do.
 template <class T>
 constexpr TargetMixture<T> target_mixture(T log_softmax, T gate, T copied) {
   constexpr T most = 80;  // limit of exponents: a target token of tiny probability has a huge gradient
   const T generates = log_sigmoid(gate), copies = log_sigmoid(-gate);
   const T log_prob = log_add(generates + log_softmax, copies + std::log(copied));
   const T share = std::exp(generates + log_softmax - log_prob);
-  return {log_prob, share, std::exp(generates) - share, -std::exp(std::min(copies - log_prob, most))};
+  const T dcopied = copied > 0 ? -std::exp(std::min(copies - log_prob, most)) : 0;
+  return {log_prob, share, std::exp(generates) - share, dcopied};
 }
 
 /// Row n of a loss; without a gate all tokens are generated.

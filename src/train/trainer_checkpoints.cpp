@@ -20,14 +20,17 @@ RunState Trainer::run_state() {
   const int shards = setup_.training.gradient_shards;
   const std::string parts = shards > 1 ? fmt::format("{} gradient shards", shards)
                                        : fmt::format("{} thread{}", thread_count(), thread_count() == 1 ? "" : "s");
+  const TrainingPrecision precision = setup_.training.precision;
+  const std::string activations =
+      setup_.training.half_activations ? fmt::format(", activations in {}", name_of(precision)) : "";
   return {model_->parameters(),
           updater_.adam(),
           updater_.average(),
           progress_,
           model_->baseline(),
           updater_.ownership(),
-          fmt::format("{}, {}", parts, backend_.arithmetic),
-          setup_.training.precision};
+          fmt::format("{}, {}{}", parts, backend_.arithmetic, activations),
+          precision};
 }
 
 void Trainer::begin() {

@@ -127,6 +127,16 @@ TEST(SampledPieces, OfATextThatChangesAreAnErrorThatCostsNoUpdates) {
   }
 }
 
+TEST(Resume, SaysWhenItResumesWithOtherActivations) {
+  ToyRun run;
+  TrainingOptions& training = run.setup.training;
+  training.precision = TrainingPrecision::bfloat16;
+  run.train_until(2);
+  training.half_activations = true;
+  run.train_until(3);
+  EXPECT_THAT(run.log.text(), HasSubstr(", activations in bfloat16, products in bfloat16: the results will differ"));
+}
+
 TEST(Resume, SaysWhenItResumesWithOtherThreadsOrInstructions) {
   ToyRun run;
   run.train_until(2);
