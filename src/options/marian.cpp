@@ -98,7 +98,7 @@ constexpr Foreign marian_option_rows[] = {
     {"no-nccl", "nothing is exchanged between GPUs", any_value, decoding},
     {"data-threads", "reading has its own thread", any_value},
     {"mini-batch maxi-batch maxi-batch-sort",
-     "sentences are batched by length, up to --mini-batch-words; this affects speed only", any_value, decoding},
+     "sentences are batched by length, up to --mini-batch-words; this affects speed", any_value, decoding},
     {"maxi-batch-sort",
      "sentences of --maxi-batch batches are sorted by length, but not with --no-shuffle; --maxi-batch 1 sorts none",
      "src,trg", training},
