@@ -125,7 +125,9 @@ constexpr Foreign marian_option_rows[] = {
     {"disp-label-counts", "reports count target tokens", any_value},
     {"logical-epoch",
      "--valid-freq, --save-freq and --after count updates, epochs, target tokens or minutes (u, e, t, m)", "1e,1e 0"},
-    {"optimizer o", "the optimizer is Adam", "adam", training},
+    {"optimizer", "the optimizer is Adam", "adam", training},
+    {"o", "Marian's -o is the optimizer, which is Adam here; --model names the model's file, Sockeye's -o", "adam",
+     training},
     {"sync-sgd", "updates are always synchronous", any_value},
     {"lr-report", "reports always have the learning rate", any_value},
     {"lr-decay-repeat-warmup", warmup},
@@ -185,9 +187,10 @@ constexpr Foreign marian_option_rows[] = {
     {"gemm-type g", "leave it out: quantize writes 8-bit weights for all CPUs", "", "quantize convert"},
     {"add-lsh", "--shortlist restricts translate to likely pieces", "", "quantize convert"},
     {"shortlist s dump-shortlist d", read_as_they_are, "", "quantize convert"},
-    {"max-size vocab_size", "--size sets the number of pieces", "", "vocab"},
+    {"max-size vocab_size dim-vocabs", "--size sets the number of pieces", "", "vocab"},
     {"model_prefix", "--model names the file", "", "vocab"},
-    {"model_type", "--type is bpe or unigram", "", "vocab"},
+    {"model_type vocab-type", "--type is bpe or unigram", "", "vocab"},
+    {"normalization_rule_name vocab-normalization", "--normalization names the rule", "", "vocab"},
     {"output_format input_format", "--ids writes and reads numbers in place of pieces", "", "vocab"},
 };
 
