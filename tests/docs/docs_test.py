@@ -131,6 +131,10 @@ class Pages(unittest.TestCase):
         texts = (script.read_text(encoding="utf-8").replace('"$threads"', "1") for script in SCRIPTS)
         self.check(filter(None, (refusal(words) for text in texts for words in commands(text))))
 
+    def test_the_demo_takes_as_long_as_the_readme_says(self):
+        [minutes] = re.findall(r"of which training took (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+        self.assertIn(f"trains a small model in about {minutes} minutes", (ROOT / "scripts/demo").read_text(encoding="utf-8"))
+
     def test_recipes_are_accepted(self):
         for recipe in sorted(ROOT.glob("recipes/*.yml")):
             words = "train -t s t --valid-sets s t -v v v -m m".split() + ["-c", str(recipe.relative_to(ROOT))]
