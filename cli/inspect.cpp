@@ -55,7 +55,7 @@ int inspect_command(Engine&, const InspectOptions& options) {
   }
   if (options.options) {
     const ModelFile model = open_model(options.model, {.vocabs = options.vocabs});
-    print_page(options_of(model.config(), model.vocabularies().source));
+    print_page(options_of(model.config(), model.vocabularies()));
     return 0;
   }
   const Description description = describe_file(options.model, options.vocabs);

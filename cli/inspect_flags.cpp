@@ -46,7 +46,7 @@ Table<InspectOptions> inspect_table() {
                     {.name = "options",
                      .field = &O::options,
                      .group = group,
-                     .help = "print the options that define such a model, as YAML for train -c"},
+                     .help = "print the options that define such a model and its vocabularies, as YAML for train -c"},
                     {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"}},
           .check = check_inspect,
           .files = prints<O>};

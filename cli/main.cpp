@@ -36,8 +36,10 @@ const Command& command_called(const std::string& name) {
               near.empty() ? "dragoman --help lists the commands" : near);
 }
 
+bool asks_for_help(const std::string& word) { return word == "help" || word == "--help" || word == "-h"; }
+
 int help(const Strings& topics) {
-  if (topics.empty() || topics[0] == "help")
+  if (topics.empty() || asks_for_help(topics[0]))
     print_page(overview(all_commands()));
   else if (topics[0] == "--markdown")
     print_page(options_page(all_commands()));
@@ -53,7 +55,7 @@ int run(const Strings& arguments) {
   const std::string& first = arguments[0];
   const Strings rest(arguments.begin() + 1, arguments.end());
   if (first == "--version" || first == "-V" || first == "version") return print_page(version_page()), 0;
-  if (first == "help" || first == "--help" || first == "-h") return help(rest);
+  if (asks_for_help(first)) return help(rest);
   return command_called(first).run(rest);
 }
 

@@ -58,7 +58,7 @@ std::vector<Flag<O>> training_flags() {
        .group = group,
        .help =
            "number of pieces, including the 256 byte pieces and the special ones; for a list of tokens, the maximum",
-       .range = {16, 1'000'000}},
+       .range = {least_pieces, most_pieces}},
       {.name = "type", .field = &O::type, .value = "TYPE", .group = group, .help = "algorithm that learns the pieces"},
       {.name = "normalization",
        .field = &O::normalization,

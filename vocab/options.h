@@ -14,6 +14,9 @@ inline std::span<const EnumName<VocabularyType>> enum_names(VocabularyType) {
   return names;
 }
 
+/// The bounds of options for the number of pieces.
+constexpr int least_pieces = 16, most_pieces = 1'000'000;
+
 /// Lines that a new vocabulary is learned from, at random, if the text has more: they need memory, but raise no
 /// quality.
 constexpr int64_t usual_sample_lines = 10'000'000;

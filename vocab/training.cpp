@@ -165,10 +165,10 @@ bool has_byte_fallback(const VocabularyTraining& training) {
 }
 
 void check_values(const VocabularyTraining& training) {
-  constexpr const char* rules[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
   require(!training.inputs.empty(), "no text to learn a vocabulary from, expected one file or more");
-  require(std::ranges::count(rules, training.normalization) == 1, "unknown normalization \"{}\", expected one of {}",
-          training.normalization, fmt::join(rules, ", "));
+  require(std::ranges::count(normalization_rules, training.normalization) == 1,
+          "unknown normalization \"{}\", expected one of {}", training.normalization,
+          fmt::join(normalization_rules, ", "));
   require(training.character_coverage >= least_character_coverage && training.character_coverage <= 1,
           "a character coverage of {}, expected {} to 1", training.character_coverage, least_character_coverage);
   require(training.sample_lines == 0 || training.sample_lines >= least_sample_lines,

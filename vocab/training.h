@@ -11,6 +11,9 @@ namespace dragoman {
 
 constexpr double least_character_coverage = 0.98;  // SentencePiece's bound
 
+/// SentencePiece's rules of normalisation: VocabularyTraining::normalization.
+inline constexpr std::string_view normalization_rules[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
+
 /// The text and options for learning a new vocabulary. Pieces 0, 1 and 2 are <unk>, <s> and </s>; there is no padding.
 struct VocabularyTraining {
   std::vector<std::string> inputs;  // text files, one sentence per line; plain, .gz, .xz, .zst or "-"
@@ -18,7 +21,7 @@ struct VocabularyTraining {
   std::string model;                // the file to make
   int size = 32000;  // pieces in all: the special ones, user symbols and bytes included; of a list at most
   VocabularyType type = VocabularyType::bpe;
-  std::string normalization = "nmt_nfkc";      // or nfkc, nmt_nfkc_cf, nfkc_cf (lower-cased), identity
+  std::string normalization = "nmt_nfkc";      // one of normalization_rules; those in _cf lower the case
   double character_coverage = 1;               // share of the text whose characters become pieces of their own
   bool byte_fallback = true;                   // other characters are spelled by their UTF-8 bytes: nothing is unknown
   std::vector<std::string> protected_symbols;  // pieces that are never split

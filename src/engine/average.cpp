@@ -88,8 +88,7 @@ void average_models(Engine& engine, const AverageOptions& options) {
   TrainedLengths trained;
   const auto take = [&](const std::string& path, const ModelFile& file) {
     require_same_kind(first_path, first, path, file);
-    if (file.stored_type() == DType::i8)
-      log_warning("{} is in 8 bits: its rounding errors remain in the float32 mean", path);
+    warn_if_rounded(file, path);
     trained = {std::max(trained.source, file.trained().source), std::max(trained.target, file.trained().target)};
     file.load_weights(model->parameters());
     add(sums, model->parameters());

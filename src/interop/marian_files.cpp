@@ -9,9 +9,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_kind.h"
 #include "base/number.h"
 #include "interop/marian_names.h"
 #include "interop/zip.h"
+#include "io/model_file.h"
 #include "vocab/container.h"
 #include "vocab/piece_list.h"
 
@@ -88,6 +90,17 @@ std::vector<std::string> files_of(const YAML::Node& configuration, const std::st
   return files;
 }
 
+// Those who come from Marian give the model of dragoman the name that it had, and keep the configuration.
+void refuse_safetensors(const std::string& model, const std::string& configuration) {
+  constexpr size_t enough = 16;
+  const std::string_view kind = kind_of_binary(first_bytes(model, enough));
+  if (kind != "a safetensors file") return;
+  throw Error(fmt::format("{} names {}, which is {}, not a model of Marian", configuration, model,
+                          is_model_file(model) ? "a dragoman model" : kind),
+              fmt::format("give the file itself as the model: {}; --config {} reads the options of translate and score",
+                          model, configuration));
+}
+
 }  // namespace
 
 bool has_relative_paths(const YAML::Node& configuration, const std::string& path) {
@@ -117,6 +130,7 @@ std::optional<MarianFiles> find_marian_files(const std::string& path) {
   if (models.size() > 1)
     throw Error(fmt::format("{} names {} models, expected one", path, models.size()),
                 "give the models themselves: --models " + fmt::format("{}", fmt::join(models, " ")));
+  refuse_safetensors(models[0], path);
   return {{models[0], files_of(configuration, path, "vocabs")}};
 }
 

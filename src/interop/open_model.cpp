@@ -122,6 +122,11 @@ ModelFile open_model(const std::string& path, const OpenOptions& options) {
   return open_own(path, options);
 }
 
+void warn_if_rounded(const ModelFile& file, const std::string& path) {
+  if (file.stored_type() == DType::i8)
+    log_warning("{} is in 8 bits: its rounding errors remain in the float32 model that is made from it", path);
+}
+
 ModelOutline outline_of(const ModelFile& file) {
   return {file.tensors().path(), file.vocabularies(), shapes_of(file.tensors().tensors())};
 }

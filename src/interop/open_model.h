@@ -33,6 +33,9 @@ void refuse_other_levels(const std::string& path);
 /// the file may be a part of another program's model.
 [[noreturn]] void throw_for_part(const Error& error, const std::string& path);
 
+/// Warns of 8-bit weights, for those who make a float32 model from them.
+void warn_if_rounded(const ModelFile& file, const std::string& path);
+
 /// What is known of a model before any weight of another program's model is converted.
 struct ModelOutline {
   std::string path;

@@ -25,7 +25,7 @@ std::span<const ConfigField> shape_fields() {
        .option = "enc-depth",
        .value = "N",
        .group = heading::model,
-       .help = "encoder layers; 0 for decoder-only, which has no encoder",
+       .help = "encoder layers; 0 for decoder-only models",
        .bounds = {0, 1000},
        .models = types::with_encoder},
       {.key = "decoder_layers",

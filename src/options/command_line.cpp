@@ -56,7 +56,8 @@ class CommandLine {
     finish_option();
     if (!surplus_.empty())
       findings_.add_unread(Error(fmt::format("unexpected argument '{}'", fmt::join(surplus_, " ")),
-                                 fmt::format("usage: dragoman {} {}", about_.name, about_.usage)));
+                                 fmt::format("{}{}usage: dragoman {} {}", about_.stray,
+                                             about_.stray.empty() ? "" : "; ", about_.name, about_.usage)));
     return std::move(assignments_);
   }
 

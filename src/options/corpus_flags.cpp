@@ -137,7 +137,7 @@ std::vector<Flag<O>> vocabulary_flags() {
        .group = "Vocabulary",
        .help = "vocabulary size in pieces, one number for both sides or one each; by default, new vocabularies get "
                "32000 and existing ones keep their size; for a list of tokens, the maximum (default: all)",
-       .range = {16, 1'000'000}},
+       .range = {least_pieces, most_pieces}},
       {.name = "vocab-type",
        .field = &O::vocabulary_type,
        .value = "TYPE",

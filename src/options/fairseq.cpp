@@ -101,7 +101,7 @@ constexpr Foreign fairseq_option_rows[] = {
     {"sentence-avg", "gradients are always means over target tokens"},
     {"max-tokens",
      "--mini-batch-words, in target tokens without padding, of all GPUs together; for translate, in source tokens"},
-    {"batch-size max-sentences", "sentences are batched by length, up to --mini-batch-words; this affects speed only",
+    {"batch-size max-sentences", "sentences are batched by length, up to --mini-batch-words; this affects speed",
      any_value, "translate score"},
     {"batch-size max-sentences", "--mini-batch in sentences, or --mini-batch-words in target tokens"},
     {"max-tokens-valid batch-size-valid max-sentences-valid", "validation chooses its batches itself", any_value},

@@ -148,9 +148,10 @@ struct CommandFiles;
 /// Texts of a subcommand in help pages.
 struct About {
   std::string_view name;
-  std::string_view summary;  // one line for `dragoman --help`
-  std::string_view usage;    // the text after the name
-  std::string_view text;     // a paragraph or two for its own page
+  std::string_view summary;     // one line for `dragoman --help`
+  std::string_view usage;       // the text after the name
+  std::string_view text;        // a paragraph or two for its own page
+  std::string_view stray = "";  // the hint for words that belong to no option, before the usage
 };
 
 /// A subcommand's options and the checks between them.

@@ -13,7 +13,9 @@
 #include "train/checkpoint.h"
 #include "train/pretrained.h"
 #include "train/run_files.h"
+#include "vocab/model_facts.h"
 #include "vocab/sentence_ends.h"
+#include "vocab/training.h"
 
 namespace dragoman {
 namespace {
@@ -57,6 +59,37 @@ ModelConfig config_of(const std::string& path, const std::vector<std::string>& v
   return config_from_json(config->second, path);
 }
 
+// The vocabularies that train could learn: SentencePiece's, which have a type, and lists of tokens.
+bool is_learnable(const Vocabulary& vocabulary, const ModelFacts& facts) {
+  const bool known = from_name<VocabularyType>(facts.type) || facts.type == "tokens";
+  return known && vocabulary.size() >= least_pieces && vocabulary.size() <= most_pieces;
+}
+
+// Sets the options that learn vocabularies like these, as far as their bytes tell, and gives the names of these options
+// back. Those for which the two differ are left out, as an option is for both.
+Strings set_vocabularies(TrainOptions& o, const Vocabularies& vocabularies) {
+  const auto& [source, target] = vocabularies;
+  const ModelFacts ours = facts_of(source.bytes()), theirs = facts_of(target.bytes());
+  if (!is_learnable(source, ours) || !is_learnable(target, theirs)) return {};
+  o.dim_vocabs = {source.size()};
+  if (!source.is_same_as(target)) o.dim_vocabs.push_back(target.size());
+  Strings names = {"dim-vocabs"};
+  const auto type = from_name<VocabularyType>(ours.type);
+  if (!type || !from_name<VocabularyType>(theirs.type)) return names;  // a list of tokens only has a size
+  const auto set = [&](const char* name, bool known, auto& member, auto value) {
+    if (known) member = value, names.emplace_back(name);
+  };
+  set("vocab-type", ours.type == theirs.type, o.vocabulary_type, *type);
+  set("vocab-normalization",
+      ours.normalization == theirs.normalization && std::ranges::count(normalization_rules, ours.normalization) > 0,
+      o.normalization, ours.normalization);
+  set("protected-symbols", ours.protected_symbols == theirs.protected_symbols, o.protected_symbols,
+      ours.protected_symbols);
+  set("sentencepiece-options", !source.has_byte_fallback() && !target.has_byte_fallback(), o.sentencepiece_options,
+      "--byte_fallback=false");
+  return names;
+}
+
 bool is_implied(const Option& option, const ModelConfig& config) {
   return option.name.starts_with("tied-embeddings") && config.embeddings.tied_all && option.show() == Strings{"true"};
 }
@@ -73,15 +106,19 @@ bool is_implied(const Option& option, const ModelConfig& config) {
 
 }  // namespace
 
-std::string options_of(const ModelConfig& config, const Vocabulary& source) {
-  auto flags = flags_of_model();
+std::string options_of(const ModelConfig& config, const Vocabularies& vocabularies) {
+  TrainOptions options = with_config(config);
+  const Strings of_vocabularies = set_vocabularies(options, vocabularies);
+  std::vector<Flag<TrainOptions>> flags;
+  for (auto& flag : vocabulary_flags())
+    if (std::ranges::count(of_vocabularies, flag.name) > 0) flags.push_back(std::move(flag));
+  flags = joined(std::move(flags), flags_of_model());
   for (auto& flag : dropout_flags())
     if (flag.name != "label-smoothing") flags.push_back(std::move(flag));
-  TrainOptions options = with_config(config);
   if (config.rnn.encoder.pooling == EncoderPooling::hierarchical) {
     const auto rnn = rnn_flags();
     flags.push_back(*std::ranges::find(rnn, "sentence-ends", &Flag<TrainOptions>::name));
-    options.sentence_marks = sentence_marks(source, config.rnn.encoder.sentence_ends);
+    options.sentence_marks = sentence_marks(vocabularies.source, config.rnn.encoder.sentence_ends);
   }
   return to_yaml(bind_flags(flags, options), true);
 }

@@ -86,7 +86,7 @@ constexpr Foreign opennmt_option_rows[] = {
     {"train_steps", "--after 100000u ends a run after 100,000 updates"},
     {"single_pass", "--after 1e ends a run after one epoch"},
     {"valid_steps", "--valid-freq 5000u is every 5,000 updates"},
-    {"batch_size batch_type", "sentences are batched by length, up to --mini-batch-words; this affects speed only",
+    {"batch_size batch_type", "sentences are batched by length, up to --mini-batch-words; this affects speed",
      any_value, "translate"},
     {"batch_size batch_type", "--mini-batch-words in target tokens (batch_type tokens), or --mini-batch in sentences"},
     {"valid_batch_size max_generator_batches bucket_size bucket_size_init bucket_size_increment prefetch_factor "

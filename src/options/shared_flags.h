@@ -121,8 +121,8 @@ Flag<Options> tokens_in_flight_flag(std::string_view group) {
           .value = "N",
           .group = group,
           .help =
-              "source tokens in flight per thread or GPU; changes speed and memory, never the result; 0: 640, on a "
-              "GPU 4096",
+              "source tokens in flight per thread or GPU; changes speed and memory, and on a GPU, except in int8, "
+              "perhaps the last bits of scores; 0: 640, on a GPU 4096",
           .range = {0, 10'000'000}};
 }
 

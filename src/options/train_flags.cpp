@@ -345,7 +345,8 @@ Table<O> train_table() {
                     .summary = "train a model on parallel text",
                     .usage = "-t SOURCE TARGET -v VOCAB VOCAB -m MODEL [OPTION...]",
                     .text = "Trains a translation model on two text files aligned line by line. The same "
-                            "command run again resumes where it stopped."},
+                            "command run again resumes where it stopped.",
+                    .stray = "text is read directly, not from a folder of prepared data: --train-sets names its files"},
           .flags = joined(file_flags(), vocabulary_flags(), model_flags(), transformer_flags(), position_flags(),
                           attention_flags(), autoregression_flags(), experts_flags(), rnn_flags(), dropout_flags(),
                           batch_flags(), learning_rate_flags(), optimizer_flags(), validation_flags(), run_flags(),

@@ -96,6 +96,7 @@ TrainedLengths load_pretrained(const std::string& model, const Parameters& param
                                const std::vector<std::string>& paths) {
   const ModelFile file = open_model(model, pretrained_options(model, paths));
   require_fitting(outline_of(file), parameters, vocabularies, paths);
+  warn_if_rounded(file, model);
   for (size_t i = 0; i < parameters.buffers().size(); ++i)
     if (!parameters.slices_of(i).front().is_update()) file.load_buffer(parameters, i, parameters.buffers()[i].value());
   log_info("Initialised the parameters from {}", model);

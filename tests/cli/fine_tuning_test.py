@@ -142,6 +142,15 @@ class FineTuning(InFolder):
             again = json.loads(self.call("inspect", "--json", f"{model}-again.safetensors").stdout)["config"]
             self.assertEqual(again, configs[0])
 
+    def test_the_options_of_a_model_learn_the_same_vocabularies(self):
+        learned = "--dim-vocabs 290 285 --vocab-type unigram --vocab-normalization identity --protected-symbols <2fr>"
+        self.train("one", *learned.split(), "--after", "1u", vocabs="one.src one.trg")
+        (self.folder / "one.yml").write_text(self.call("inspect --options one.safetensors").stdout, encoding="utf-8")
+        done = self.call(*FEW, *"-c one.yml -v two.src two.trg -m two.safetensors --after 1u".split())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for side in ("src", "trg"):
+            self.assertEqual((self.folder / f"two.{side}").read_bytes(), (self.folder / f"one.{side}").read_bytes())
+
     def test_a_run_that_fails_before_its_first_update_leaves_no_vocabulary(self):
         for more in (["--pretrained-model", "m.safetensors", "--freeze", "*"], ["--dim-vocabs", "300", "--freeze", "*"]):
             self.refused(*more, vocabs="left left")

@@ -57,6 +57,13 @@ TEST(Help, SearchesNamesAndMeanings) {
   EXPECT_THAT(text, Not(HasSubstr("--vocabs")));
 }
 
+// docs/gpu.md: on a GPU the last bits of a score may depend on what is translated together.
+TEST(Help, DoesNotPromiseThatBatchesNeverChangeResults) {
+  const std::string text = page(translate_table(), {"--help", "in flight"});
+  EXPECT_THAT(text, HasSubstr("except in int8"));
+  EXPECT_THAT(text, Not(HasSubstr("never the result")));
+}
+
 TEST(Help, HasTheWordsOfTheField) {
   for (const char* word : {"accumulation", "distributed", "multi-gpu", "mixed precision", "fp16", "EMA", "subword",
                            "fine-tune", "early stopping", "early_stopping"})

@@ -214,7 +214,7 @@ TEST(MariansOptions, AreIgnoredWithOneLineForEachReason) {
   const Answer<TranslateCommandOptions> answer(translate_table(), split("-m m --mini-batch 1 --maxi-batch 8 -w 9"));
   EXPECT_EQ(answer.said,
             "--mini-batch 1, --maxi-batch 8 are ignored: sentences are batched by length, up to --mini-batch-words; "
-            "this affects speed only\n-w 9 is ignored: memory is allocated as needed\n");
+            "this affects speed\n-w 9 is ignored: memory is allocated as needed\n");
 }
 
 TEST(MariansOptions, MayHaveOptionsAsTheirValue) {

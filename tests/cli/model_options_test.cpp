@@ -10,9 +10,12 @@
 #include "io/config_json.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
+#include "vocab/listed_vocabulary.h"
 
 namespace dragoman {
 namespace {
+
+Vocabularies toy_vocabularies() { return {toy_vocabulary(), toy_vocabulary()}; }
 
 ModelConfig config_of(const std::string& options) {
   std::istringstream words("-m m -t s t -v v v " + options);
@@ -23,7 +26,7 @@ ModelConfig config_of(const std::string& options) {
 
 // A file must not depend on the default of the program that reads it.
 TEST(ModelOptions, NameTheInitialWeightsThatTheDefaultGave) {
-  const auto options = [](const std::string& kind) { return options_of(config_of(kind), toy_vocabulary()); };
+  const auto options = [](const std::string& kind) { return options_of(config_of(kind), toy_vocabularies()); };
   EXPECT_THAT(options(""), testing::HasSubstr("transformer-depth-scaling: true"));
   EXPECT_THAT(options("--task transformer-base-prenorm"), testing::HasSubstr("transformer-depth-scaling: false"));
   EXPECT_THAT(options("--type s2s"), testing::HasSubstr("transformer-depth-scaling: false"));
@@ -54,9 +57,47 @@ TEST(ModelOptions, MakeTheSameModelAgain) {
            "--copy --transformer-norm batch --transformer-ffn-activation swish",
        }) {
     const ModelConfig config = config_of(kind);
-    const ModelConfig again = config_of("-c " + folder.make("options.yml", options_of(config, toy_vocabulary())));
+    const ModelConfig again = config_of("-c " + folder.make("options.yml", options_of(config, toy_vocabularies())));
     EXPECT_EQ(to_json(again), to_json(config)) << kind;
   }
+}
+
+TrainOptions options_for(const Vocabularies& vocabularies) {
+  const TemporaryFolder folder;
+  const bool joint = vocabularies.source.is_same_as(vocabularies.target);
+  ModelConfig config = config_of("");
+  config.embeddings.tied_all = joint;
+  const std::string file = folder.make("options.yml", options_of(config, vocabularies));
+  TrainOptions parsed;
+  parse(train_table(), {"-c", file, "-m", "m", "-t", "s", "t", "-v", "v", joint ? "v" : "w"}, parsed);
+  return parsed;
+}
+
+TEST(ModelOptions, LearnVocabulariesOfTheSameSizeAndType) {
+  const Vocabulary bpe = toy_vocabulary("bpe"), unigram = toy_vocabulary("unigram");
+  EXPECT_THAT(options_for({unigram, unigram}).dim_vocabs, testing::ElementsAre(unigram.size()));
+  EXPECT_EQ(options_for({unigram, unigram}).vocabulary_type, VocabularyType::unigram);
+  EXPECT_THAT(options_for({bpe, unigram}).dim_vocabs, testing::ElementsAre(bpe.size(), unigram.size()));
+  EXPECT_THAT(options_of(config_of(""), {bpe, unigram}), testing::Not(testing::HasSubstr("vocab-type")))
+      << "one option cannot name two types";
+}
+
+TEST(ModelOptions, HaveOnlyTheSizeOfListsOfTokensAndNothingOfOtherLists) {
+  const TemporaryFolder folder;
+  std::string pieces = "</s>: 0\n<unk>: 1\n";
+  for (int id = 2; id < 20; ++id) pieces += fmt::format("t{}: {}\n", id, id);
+  const Vocabulary list = Vocabulary::load(folder.make("v.yml", pieces));
+  const Vocabulary learned_elsewhere = Vocabulary::from_list({.segmentation = SegmentationKind::bpe,
+                                                              .special = {.unk = 0, .eos = 1},
+                                                              .pieces = {"<unk>", "</s>", "a"},
+                                                              .model = "#version: 0.2\na b\n"},
+                                                             "m");
+  const Vocabulary short_list = Vocabulary::load(folder.make("few.yml", "</s>: 0\n<unk>: 1\na: 2\n"));
+  EXPECT_THAT(options_for({list, list}).dim_vocabs, testing::ElementsAre(20));
+  EXPECT_THAT(options_for({short_list, short_list}).dim_vocabs, testing::IsEmpty()) << "--dim-vocabs takes no 3";
+  EXPECT_THAT(options_of(config_of(""), {list, list}), testing::Not(testing::HasSubstr("vocab-")));
+  EXPECT_THAT(options_of(config_of(""), {learned_elsewhere, learned_elsewhere}),
+              testing::Not(testing::HasSubstr("vocab")));
 }
 
 }  // namespace

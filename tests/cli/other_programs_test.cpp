@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/evaluate_options.h"
 #include "cli/translate_options.h"
+#include "cli/vocab_options.h"
 #include "options/foreign.h"
 #include "options/train_table.h"
 #include "tests/cli/option_answer.h"
@@ -95,6 +96,13 @@ TEST(FairseqsOptions, AreIgnoredWithValuesThatChangeNothingHere) {
         << words;
 }
 
+TEST(FairseqsOptions, MayFollowAFolderOfPreparedDataWhichIsNotNeeded) {
+  const Answer<TrainOptions> answer(train_table(), split("data-bin --arch transformer -m m -t s t -v v v"));
+  EXPECT_THAT(answer.said,
+              HasSubstr("unexpected argument 'data-bin'\n    hint: text is read directly, not from a folder "
+                        "of prepared data: --train-sets names its files; usage: dragoman train -t"));
+}
+
 TEST(OpenNmtsOptions, SayWhatTheyAreCalledHere) {
   const std::pair<const char*, const char*> called[] = {
       {"--word_vec_size 512", "--dim-emb"},          {"-word_vec_size 512", "--dim-emb"},
@@ -163,6 +171,7 @@ TEST(SockeyesOptions, SayWhatTheyAreCalledHere) {
                                                         {"--decode-and-evaluate 500", "--valid-metrics bleu"},
                                                         {"--learning-rate-reduce-num-not-improved 8", "--lr-decay X"},
                                                         {"--gradient-clipping-type abs", "single elements"},
+                                                        {"-o model", "--model names the model's file"},
                                                         {"--device-id 0", "--devices"}};
   for (const auto& [words, name] : called) {
     const Answer<TrainOptions> answer(train_table(), split(std::string(train_arguments) + " " + words));
@@ -173,6 +182,17 @@ TEST(SockeyesOptions, SayWhatTheyAreCalledHere) {
   EXPECT_EQ(Answer<TrainOptions>(train_table(), split(std::string(train_arguments) + " --gradient-clipping-type norm"))
                 .outcome(),
             ignored);
+}
+
+TEST(VocabularyOptions, OfTrainSayWhatTheyAreCalledInVocab) {
+  for (const auto& [words, name] :
+       {std::pair("--dim-vocabs 8000", "--size"), std::pair("--vocab_size=8000", "--size"),
+        std::pair("--vocab-type unigram", "--type"), std::pair("--vocab-normalization nfkc", "--normalization"),
+        std::pair("--normalization_rule_name=nfkc", "--normalization")}) {
+    const Answer<VocabOptions> answer(vocab_table(), split(std::string("train -m m -i text ") + words));
+    EXPECT_EQ(answer.outcome(), refused) << words;
+    EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name)) << words;
+  }
 }
 
 TEST(ForeignOptions, OfSacrebleuAndFastAlignAreAnsweredWhereTheyBelong) {

@@ -12,6 +12,8 @@ import struct
 import command_case
 from end_to_end_test import SMALL, InFolder
 
+ROUNDED = "q.safetensors is in 8 bits: its rounding errors remain in the float32 model that is made from it"
+
 
 def edited(model, changes):
     """A model file in which changes(name, values, columns) may have changed the float32 weights in place."""
@@ -121,8 +123,15 @@ class Quantize(InFolder):
         self.assertAlmostEqual(mean["m"], mean["q"], delta=0.1 * mean["m"])
         done = self.call(*"average -o back.safetensors q.safetensors".split())
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("q.safetensors is in 8 bits", done.stderr)
+        self.assertIn(ROUNDED, done.stderr)
         self.assertEqual(self.numbers(*"score -m back.safetensors -t s t --summary".split()), [mean["q"]])
+
+    def test_fine_tuning_begins_with_its_rounded_weights_and_says_so(self):
+        for model, warned in (("q", True), ("m", False)):
+            done = self.call(*f"train -t s t -v v v -m tuned-{model} --pretrained-model {model}.safetensors --after 1u".split(),
+                             "--mini-batch-words", "256", "--cpu-threads", "1")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(ROUNDED in done.stderr, warned, done.stderr)
 
     def test_training_does_not_go_on_from_it(self):
         done = self.call(*"train -t s t -v v v -m q.safetensors --after 200u".split(), *SMALL)

@@ -138,7 +138,8 @@ class Pages(unittest.TestCase):
                 self.assertIn(option, page, command)
 
     def test_help_of_help_is_the_list_of_commands(self):
-        self.assertEqual(said("help", "help"), said("help"))
+        for word in ("help", "-h", "--help"):
+            self.assertEqual(said("help", word), said("help"), word)
 
     @needs("groff")
     def test_the_manual_is_sound_roff(self):

@@ -50,6 +50,19 @@ class UnknownPieces(CommandCase):
                 self.assertIn("prepare this text in the same way", advice)
                 self.assertEqual(self.warnings(command.replace("S", "s").replace("-m new", "-m sound")), [])
 
+    def test_validation_text_of_other_tokens_is_noticed(self):
+        for name, target in (("right.tsv", "red dog"), ("both.tsv", "RED DOG")):
+            (self.folder / name).write_text(f"red dog\t{target}\n" * 9, encoding="utf-8")
+        train = f"{TRAIN} -v words.yml words.yml -m validated --no-reload"
+        for more, side, text in (("-t s s --valid-sets s S", "target", "S"), ("-t s s --valid-sets S s --dry-run", "source", "S"),
+                                 ("-t s s --valid-sets S s --processes 2", "source", "S"),
+                                 ("-t right.tsv --tsv --valid-sets both.tsv", "target", "both.tsv")):
+            with self.subTest(more):
+                [(what, advice)] = self.warnings(f"{train} {more}")
+                self.assertRegex(what, rf"^([\d,]+) of \1 {side} tokens read from {text} are unknown to words.yml$")
+                self.assertIn("prepare this text in the same way", advice)
+        self.assertEqual(self.warnings(f"{train} -t s s --valid-sets s s"), [])
+
     def test_the_summary_of_the_corpus_counts_them(self):
         (self.folder / "one").write_text("red\n" * 9 + "red pink\n", encoding="utf-8")
         (self.folder / "ten").write_text("red\n" * 10, encoding="utf-8")

@@ -131,11 +131,39 @@ class Pages(unittest.TestCase):
         texts = (script.read_text(encoding="utf-8").replace('"$threads"', "1") for script in SCRIPTS)
         self.check(filter(None, (refusal(words) for text in texts for words in commands(text))))
 
+    def test_the_demo_takes_as_long_as_the_readme_says(self):
+        [minutes] = re.findall(r"of which training took (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+        self.assertIn(f"trains a small model in about {minutes} minutes", (ROOT / "scripts/demo").read_text(encoding="utf-8"))
+
     def test_recipes_are_accepted(self):
         for recipe in sorted(ROOT.glob("recipes/*.yml")):
             words = "train -t s t --valid-sets s t -v v v -m m".split() + ["-c", str(recipe.relative_to(ROOT))]
             with self.subTest(recipe.name):
                 self.assertEqual(refusal(words), "")
+
+
+class Reranking(unittest.TestCase):
+    """The program of docs/evaluate.md that chooses from an n-best list."""
+
+    LIST = ("0 ||| by F0 ||| F0= -1.5 Other= -9 ||| -0.3\n"
+            "0 ||| by the sum ||| F0= -2 Other= -2 ||| -0.5\n"
+            "0 ||| ||| by Other ||| F0= -20 Other= -1e-05 ||| -4\n"
+            "1 ||| the first ||| F0= -1 Other= -3 ||| -0.2\n"
+            "1 ||| of equal ones ||| F0= -1 Other= -3 ||| -0.2\n"
+            "2 |||  ||| F0= -10 Other= -10 ||| -10\n")
+
+    def best(self, weights):
+        [(_, program)] = blocks((ROOT / "docs/evaluate.md").read_text(encoding="utf-8"), "awk")
+        done = subprocess.run(["awk", "-v", f"weights={weights}", program], input=self.LIST, capture_output=True, text=True,
+                              check=True)
+        return done.stdout.splitlines()
+
+    def test_takes_the_highest_weighted_sum(self):
+        self.assertEqual(self.best("F0= 1"), ["by F0", "the first", ""])
+        self.assertEqual(self.best("F0= 0.5 Other= 0.5"), ["by the sum", "the first", ""])
+
+    def test_keeps_text_that_looks_like_a_separator(self):
+        self.assertEqual(self.best("Other= 1")[0], "||| by Other")
 
 
 class Rules(unittest.TestCase):

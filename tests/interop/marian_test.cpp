@@ -17,6 +17,7 @@
 #include "tests/interop/score_difference.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
+#include "tests/toy_model.h"
 
 namespace dragoman {
 namespace {
@@ -110,6 +111,22 @@ TEST(MarianModel, FindsFilesRelativeToItsConfigurationForEachWordOfYaml) {
   for (const char* word : {"maybe", "[true]", "~"})
     EXPECT_EQ(error_of([&] { vocab_of(word); }),
               folder / "decoder.yml: relative-paths: '" + word + "' is neither true nor false");
+}
+
+// Users of Marian may call the model as before, and still have the configuration that names it.
+TEST(MarianModel, IsNoModelOfDragomanThatAConfigurationNames) {
+  const TemporaryFolder folder;
+  for (const std::string name : {"model.npz", "model.bin", "model.safetensors"}) {
+    const std::string model = save_toy_model(folder / name, 1);
+    const std::string file = folder.make("decoder.yml", "models: [" + name + "]\nrelative-paths: true\n");
+    for (const std::string& path : {file, folder / ""})
+      EXPECT_EQ(error_of([&] { open_model(path); }),
+                file + " names " + model + ", which is a dragoman model, not a model of Marian");
+    EXPECT_EQ(open_model(model).vocabularies().target.size(), toy_vocabulary().size());
+  }
+  write_safetensors(folder / "other.bin", {}, {});
+  const std::string file = folder.make("other.yml", "models: [other.bin]\nrelative-paths: true\n");
+  EXPECT_THAT(error_of([&] { open_model(file); }), HasSubstr("other.bin, which is a safetensors file, not"));
 }
 
 TEST(MarianModel, LooksFurtherIfAConfigurationBesideItNamesNothing) {

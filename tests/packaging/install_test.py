@@ -66,6 +66,15 @@ class Install(unittest.TestCase):
         self.assertEqual(done.stdout.count("\n"), 1)
         self.assertIn("error: none: ", self.translate(program, "none", expect=2, environment=environment).stderr)
 
+    def check_training(self, program, environment=None):
+        done = run(program, "s", "s", "v", f"{program.parent.name}.safetensors", cwd=self.folder,
+                   env=os.environ | (environment or {}))
+        self.assertRegex(done.stdout, r"^3 updates: cost [\d.]+\nthe model has had 3 updates\n$")
+        done = run(self.dragoman, "translate", "-m", f"{program.parent.name}.safetensors", cwd=self.folder, input=SENTENCES)
+        self.assertEqual(done.stdout.count("\n"), SENTENCES.count("\n"))
+        done = run(program, "none", "s", "v", "new", cwd=self.folder, expect=2, env=os.environ | (environment or {}))
+        self.assertIn("error: none: ", done.stderr)
+
     def test_has_what_belongs_to_an_installation(self):
         for file in ("bin/dragoman", "include/dragoman/engine.h", "share/man/man1/dragoman.1",
                      "share/bash-completion/completions/dragoman"):
@@ -103,6 +112,7 @@ class Install(unittest.TestCase):
         program = self.build_with_cmake()
         self.check_program(program)
         self.check_program(program.with_name("translate_c"))
+        self.check_training(program.with_name("train"))
 
     def test_programs_built_with_pkg_config_translate_as_the_command_does(self):
         environment = {"PKG_CONFIG_PATH": str(self.libraries / "pkgconfig"), "LD_LIBRARY_PATH": str(self.libraries)}
@@ -113,6 +123,8 @@ class Install(unittest.TestCase):
         self.check_program(program, environment)
         run(C_COMPILER, "-std=c99", "-pedantic", "-Werror", ROOT / "examples/translate.c", "-o", program, *flags)
         self.check_program(program, environment)
+        run(COMPILER, "-std=c++20", "-fvisibility=hidden", ROOT / "examples/train.cpp", "-o", program, *flags)
+        self.check_training(program, environment)
 
     def test_pkg_config_knows_libraries_and_headers_outside_of_the_prefix(self):
         lib, include = self.folder / "x/lib", self.folder / "y/include"
