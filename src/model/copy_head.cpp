@@ -51,6 +51,18 @@ Tensor ones_at(Context& cx, const Matches& m, DType dtype) {
   return values;
 }
 
+// (Nt,U). The gradient of a tiny probability exceeds what float16 holds, so that float16 is avoided.
+Var probabilities(Context& cx, const Var& query, const Var& key, const Matches& matches, const AttentionShape& shape) {
+  if (!cx.rounded || cx.rounded->type != DType::f16)
+    return attention(cx, query, key, Var(ones_at(cx, matches, query.dtype())), shape);
+  const Var wide_query = widened(cx, query), wide_key = widened(cx, key);
+  const RoundedWeights* rounded = std::exchange(cx.rounded, nullptr);
+  const Var value(ones_at(cx, matches, wide_query.dtype()));
+  const Var copied = attention(cx, wide_query, wide_key, value, shape);
+  cx.rounded = rounded;
+  return copied;
+}
+
 }  // namespace
 
 CopyHead CopyHead::make(Parameters& p, int64_t dim, int64_t encoded_dim) {
@@ -74,9 +86,8 @@ CopyHead::Query CopyHead::query_of(Context& cx, const Var& x) const {
 Copying CopyHead::operator()(Context& cx, const Var& x, const Var& encoded, const Batch& batch) const {
   const auto [query, gate] = query_of(cx, x);
   const Matches matches = match(batch);
-  const Var value(ones_at(cx, matches, x.dtype()));
   const AttentionShape shape{batch.target.spans, batch.source.spans, 1, {}, Score::scaled_dot, {}};
-  const Var copied = attention(cx, query, key(cx, encoded), value, shape);
+  const Var copied = probabilities(cx, query, key(cx, encoded), matches, shape);
   return {widened(cx, gate), pick_columns(cx, copied, int_tensor(matches.of_targets, {x.rows()}))};
 }
 

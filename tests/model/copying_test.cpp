@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/backend.h"
 #include "backend/registry.h"
 #include "tests/model/forced_logits.h"
+#include "tests/op_check/gpu.h"
 #include "tests/op_check/values.h"
 
 namespace dragoman {
@@ -93,6 +95,36 @@ TEST_P(CopyingModel, GivesASentenceTheSameBitsAloneAndAmongOthers) {
       EXPECT_EQ(steps[t], together[4 * s + t]);
       EXPECT_EQ(own[t], scores[4 * s + t]);
     }
+  }
+}
+
+// The probability of a piece that is copied from where the attention is not is so small that float16 does not hold the
+// gradient.
+TEST(CopyingModelInFloat16, HasGradientsWhateverItIsAskedToCopy) {
+  const Backend& gpu = gpu_on_host();
+  for (const bool half : {false, true}) {
+    Arena arena(*gpu.memory);
+    const auto model = make_model(config_of(ModelType::transformer), gpu, arena, DType::f32, true);
+    Parameters& parameters = model->parameters();
+    parameters.initialise(7);
+    for (const auto& p : parameters.named()) {
+      if (p.name == "copy.gate.bias") gpu.fill(p.value, -40);
+      if (p.name != "copy.key.weight") continue;
+      std::vector<float> large;
+      for (const double x : normals(p.value.elements(), 1)) large.push_back(float(8 * x));
+      gpu.copy(p.value, float_tensor(std::move(large), p.value.shape()));
+    }
+    RoundedWeights rounded = parameters.rounded_weights(DType::f16, half);
+    parameters.round(rounded);
+    Tape tape;
+    Context cx{.backend = gpu, .arena = arena, .tape = &tape, .rounded = &rounded, .training = true};
+    parameters.forget_gradients();
+    const auto log_prob = values_of(model->loss(cx, batch(), 0).log_prob);
+    EXPECT_LT(log_prob[0], -12) << "of a piece that is copied";
+    EXPECT_GT(log_prob[0], -35) << "and not generated";
+    tape.backward(gpu, arena);
+    for (const auto& p : parameters.named())
+      for (const double g : values_of(p.gradient)) ASSERT_TRUE(std::isfinite(g)) << p.name;
   }
 }
 
