@@ -18,6 +18,7 @@ struct Sentence {
   uint64_t line = 0, segment = 0;    // keys of random draws: line of the input, segment of a long line
   Constraints constraints = {};      // in addition to those of the options
   Phrases phrases = {};              // that the translation must contain
+  size_t repeated = 0;               // pieces at the beginning of `source` that its text lacks: tags of a whole line
 };
 
 /// The most groups of hypotheses that have some piece of a phrase.

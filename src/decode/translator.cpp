@@ -66,28 +66,26 @@ Translator::Ticket Translator::submit(TextRequest request, Done done, Failed fai
   validate(request.search);
   if (request.alignment) require_cross_attention(first_.model->config());
   if (!request.phrases.empty() || request.glossary || glossary_) require_search(request.search);
-  for (std::string* text : {&request.text, &request.prefix, &request.language}) clean_utf8(*text);
+  for (std::string* text : {&request.text, &request.prefix, &request.tags}) clean_utf8(*text);
   auto source = ids_of(vocabularies_.source, request.text);
-  const auto names_language = ids_of(vocabularies_.source, request.language);
-  const auto told = leading_tags(vocabularies_.source, names_language);
-  const bool adds_tags = begin_with({told.begin(), told.end()}, source);
+  const auto tagged = ids_of(vocabularies_.source, request.tags);
+  const size_t added = begin_with(leading_tags(vocabularies_.source, tagged), source);
   Phrases phrases;
   for (std::string& text : request.phrases) {
     clean_utf8(text);
     if (Phrase found = phrase(text); !found.empty()) phrases.all.push_back(std::move(found));
   }
   auto sentences =
-      segments_of(source, ids_of(vocabularies_.target, request.prefix), std::move(phrases), request.line, 0);
-  const size_t tags = adds_tags ? 0 : leading_tags(vocabularies_.source, source).size();  // in the text
-  require_terms(terms_of(request, tags), request.text, adds_tags, sentences);
+      segments_of(source, added, ids_of(vocabularies_.target, request.prefix), std::move(phrases), request.line, 0);
+  const size_t tags = leading_tags(vocabularies_.source, source).size() - added;  // in the text
+  require_terms(terms_of(request, tags), request.text, sentences);
   if (request.avoid) request.constraints.push_back(std::move(request.avoid));
   for (Sentence& sentence : sentences) sentence.constraints = request.constraints;
   Text text{.search = std::make_shared<const SearchOptions>(request.search),
             .wanted = request.wanted,
             .alignment = {request.alignment ? AlignmentStyle::hard : AlignmentStyle::none},
             .partial = std::move(request.partial)};
-  if (request.alignment && !options_.no_spm_encode && !source.empty())
-    text.ranges = ranges_of(request.text, sentences, adds_tags);
+  if (request.alignment && !options_.no_spm_encode && !source.empty()) text.ranges = ranges_of(request.text, sentences);
   auto pending = std::make_unique<Pending>(Pending{std::move(text), std::move(done), std::move(failed)});
   const Ticket ticket = ++last_ticket_;
   Text& queued = requests_.emplace(ticket, std::move(pending)).first->second->text;
@@ -144,7 +142,7 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (shortlist_) sentences[i].constraints.push_back(shortlist_);
     if (avoid_) sentences[i].constraints.push_back(avoid_);
-    if (aligns) text.sources.push_back(sentences[i].source);
+    if (aligns) text.sources.push_back(sentences[i].source), text.repeated.push_back(sentences[i].repeated);
     const auto aligned = [this, &text, i](const Hypothesis& hypothesis, Alignment alignment) {
       try {
         take(text, i, hypothesis, std::move(alignment));

@@ -22,10 +22,12 @@ std::vector<Translation> Translator::best(Text text) const {
   return line;
 }
 
-// A matrix of attention weights is large, so what is not wanted of it is dropped at once.
+// A matrix of attention weights is large, so what is not wanted of it is dropped at once. Tokens are those of the text:
+// tags that are repeated would move the numbers of all tokens behind them.
 void Translator::take(Text& text, size_t sentence, const Hypothesis& hypothesis, Alignment alignment) const {
   Aligned& aligned = text.aligned[sentence].emplace_back();
   if (!text.ranges.empty()) aligned.links = links(text, sentence, hypothesis, alignment);
+  drop_sources(alignment, frames_of(first_.model->config()).source.before.size(), text.repeated[sentence]);
   aligned.alignment = LineAlignment(std::move(alignment), text.alignment);
 }
 

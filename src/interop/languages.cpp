@@ -24,7 +24,7 @@ bool names_target(std::string_view piece) {
   return names_opus_target(piece) || (piece.starts_with("<2") && is_bracketed(piece));
 }
 
-// Whether a piece may stand before the language, such as `<news>`.
+// Whether a piece is a symbol such as `<news>`.
 bool is_symbol(const Vocabulary& v, int32_t id) {
   return is_bracketed(v.piece(id)) && !v.is_special(id) && !v.is_byte(id);
 }
@@ -87,12 +87,16 @@ std::span<const int32_t> leading_tags(const Vocabulary& vocabulary, std::span<co
   size_t tags = 0;
   for (size_t at = 0; at < source.size(); ++at) {
     const std::string& piece = vocabulary.piece(source[at]);
-    if (names_target(piece))
+    if (names_target(piece) || is_symbol(vocabulary, source[at]))
       tags = at + 1;
-    else if (piece != blank && !is_symbol(vocabulary, source[at]))
+    else if (piece != blank)
       break;
   }
   return source.first(tags);
+}
+
+bool name_language(const Vocabulary& vocabulary, std::span<const int32_t> tags) {
+  return std::ranges::any_of(tags, [&](int32_t id) { return names_target(vocabulary.piece(id)); });
 }
 
 void set_languages(ModelConfig& config, const Vocabularies& v, const Languages& languages, const std::string& where) {

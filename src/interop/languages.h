@@ -15,9 +15,12 @@ bool names_language(const std::string& piece);
 /// Whether two or more pieces of a vocabulary name languages so: one may be ordinary text.
 bool lists_languages(const Vocabulary& vocabulary);
 
-/// The pieces with which a source names the language to translate into, perhaps after other tags: `>>fra<<`, or `▁
-/// <2fr>`, `▁ <news> ▁ <2fr>` by a SentencePiece model in which tags are protected symbols. Empty: it names none.
+/// The tags with which a source begins, which are those of the whole text: the language to translate into, `>>fra<<`,
+/// and protected symbols such as `<2fr>` and `<med>`, by a SentencePiece model `▁ <med> ▁ <2fr>`. Empty: there are none.
 std::span<const int32_t> leading_tags(const Vocabulary& vocabulary, std::span<const int32_t> source);
+
+/// Whether one of the tags names the language to translate into.
+bool name_language(const Vocabulary& vocabulary, std::span<const int32_t> tags);
 
 /// Whether pieces such as `>>fra<<` name the language to translate into.
 bool has_languages_in_source(const Vocabulary& source);

@@ -29,7 +29,7 @@ struct RequestOptions {
 /// and `failed`, once; none after cancel(), except those posted before.
 struct TranslationJob : RequestOptions {
   std::vector<std::string> sentences;  // one line each
-  std::vector<std::string> languages;  // TextRequest::language of each; empty: none
+  std::vector<std::string> tags;       // TextRequest::tags of each; empty: none
   Wanted wanted = Wanted::log_probs;
   bool links = false;  // as `alignment`, but left out if the model has no cross-attention
   // Called with the beginning of a sentence's best translation as it grows, and at last with the whole text; or null.

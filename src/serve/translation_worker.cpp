@@ -226,7 +226,7 @@ void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
     TextRequest request = running.request;
     request.text = std::move(running.job.sentences[sentence]);
     if (sentence == 0) request.prefix = running.job.prefix;
-    if (!running.job.languages.empty()) request.language = running.job.languages[sentence];
+    if (!running.job.tags.empty()) request.tags = running.job.tags[sentence];
     request.line = sentence;
     if (running.job.partial)
       request.partial = [this, partial = running.job.partial, sentence](const std::string& text) {

@@ -75,10 +75,17 @@ class Tags : public testing::Test {
 
 TEST_F(Tags, AreTheFirstPiecesOfALine) {
   const auto tags = [&](const std::string& line) { return v.decode(leading_tags(v, v.encode(line))); };
-  for (const std::string tag : {"<2de>", ">>fra<<", "<news> <2de>", "<2de>"}) EXPECT_EQ(tags(tag + " Where?"), tag);
-  EXPECT_EQ(tags("<2de> <news> Where?"), "<2de>");
-  for (const std::string line : {"Where? <2de>", "<news> Where?", "<2fr> Where?", "", "<unk> <2de>"})
-    EXPECT_EQ(tags(line), "") << line;
+  for (const std::string tag : {"<2de>", ">>fra<<", "<news> <2de>", "<2de> <news>", "<news>"})
+    EXPECT_EQ(tags(tag + " Where?"), tag);
+  EXPECT_EQ(tags("<2de> Where? <news>"), "<2de>");
+  for (const std::string line : {"Where? <2de>", "<2fr> Where?", "", "<unk> <2de>"}) EXPECT_EQ(tags(line), "") << line;
+}
+
+TEST_F(Tags, MayNameALanguage) {
+  const auto language = [&](const std::string& line) { return name_language(v, leading_tags(v, v.encode(line))); };
+  for (const char* line : {"<2de> Where?", "<news> <2de> Where?", "<2de> <news> Where?"})
+    EXPECT_TRUE(language(line)) << line;
+  for (const char* line : {"<news> Where?", "Where? <2de>", ""}) EXPECT_FALSE(language(line)) << line;
 }
 
 // As if each line began with the tag.

@@ -216,24 +216,55 @@ class OneOfSeveralLanguages(unittest.TestCase):
             self.assertEqual(scores("\n".join([named[0]] + sentences[1:]), *sentences), into_german + into_any)
 
 
+def train_cased(model, up, low):
+    """A model that writes lines behind the one tag in upper case, those behind the other as they are."""
+    folder = serve_case.FOLDER
+    if (folder / f"{model}.safetensors").exists():
+        return
+    (folder / "tagged").write_text("".join(f"{tag} {line}\n" for line in LINES for tag in (up, low)))
+    (folder / "cased").write_text("".join(f"{line.upper()}\n{line}\n" for line in LINES))
+    run("train", "-t", "tagged", "cased", "-v", f"{model}.spm", f"{model}.spm", "-m", f"{model}.safetensors", *SMALL,
+        "--dim-vocabs", 320, "--protected-symbols", up, low)
+
+
+def hypotheses(server, *texts, **options):
+    """Those of all sentences."""
+    answers = server.json("POST", "/v1/translate", {"text": texts, "scores": True} | options)["translations"]
+    return [s["hypotheses"][0] for answer in answers for s in answer["sentences"]]
+
+
 class ProtectedTag(unittest.TestCase):
-    """By a model of our own in which <2xx> is a protected symbol, before which the vocabulary puts a blank."""
+    """By models of our own in which <2xx>, a language, and <xx>, a domain, are protected symbols, before which the
+    vocabulary puts a blank."""
 
-    def test_counts_for_all_sentences_of_the_text_that_names_it(self):
-        folder = serve_case.FOLDER
-        (folder / "tagged").write_text("".join(f"<2{way}> {line}\n" for line in LINES for way in ("up", "lo")))
-        (folder / "cased").write_text("".join(f"{line.upper()}\n{line}\n" for line in LINES))
-        run("train", "-t", "tagged", "cased", "-v", "tags.spm", "tags.spm", "-m", "tags.safetensors", *SMALL,
-            "--dim-vocabs", 320, "--protected-symbols", "<2up>", "<2lo>")
-        named = [f"<2up> {line}." for line in LINES[:3]]
-        with serving(models=("tags.safetensors",)) as server:
-            def scores(*texts):
-                answers = server.json("POST", "/v1/translate", {"text": texts, "scores": True})["translations"]
-                return [s["hypotheses"][0]["log_prob"] for answer in answers for s in answer["sentences"]]
+    def test_counts_for_all_sentences_of_the_text_that_begins_with_it(self):
+        train_cased("tags", "<2up>", "<2lo>")
+        train_cased("domains", "<up>", "<lo>")
+        for model, tag in (("tags", "<2up>"), ("domains", "<up>")):
+            plain = [f"{line}." for line in LINES[:3]]
+            named = [f"{tag} {line}" for line in plain]
+            with serving(models=(f"{model}.safetensors",)) as server:
+                found = hypotheses(server, " ".join([named[0]] + [line.capitalize() for line in plain[1:]]))
+                self.assertEqual(found, hypotheses(server, named[0], *[f"{tag} {line.capitalize()}" for line in plain[1:]]))
+                self.assertEqual(hypotheses(server, "\n".join([named[0]] + plain[1:])), hypotheses(server, *named))
+                if model == "domains":
+                    self.assertNotEqual(hypotheses(server, *named), hypotheses(server, named[0], *plain[1:]))
 
-            text = "\n".join([named[0]] + [f"{line}." for line in LINES[1:3]])
-            self.assertEqual(scores(text), scores(*named))
-            self.assertNotEqual(scores(text), scores(*[named[0]] + [f"{line}." for line in LINES[1:3]]))
+    def test_is_no_word_of_a_sentence_that_gets_it(self):
+        train_cased("domains", "<up>", "<lo>")
+        with serving(models=("domains.safetensors",)) as server:
+            lines = [f"{line}." for line in LINES[:2]]
+            whole = hypotheses(server, f"<up> {lines[0]}\n{lines[1]}", alignment=True)
+            alone = hypotheses(server, *[f"<up> {line}" for line in lines], alignment=True)
+            self.assertEqual(whole[0], alone[0])
+            self.assertEqual(whole[1]["text"], alone[1]["text"])
+            tag, blank = len("<up> "), 2  # characters and pieces that only the line with the tag has
+            behind = [pair for pair in alone[1]["alignment"] if pair[0] >= blank]
+            for source, target in behind:
+                self.assertIn([source - blank, target], whole[1]["alignment"])
+            for begin, end, *word in alone[1]["words"]:
+                if begin >= tag:
+                    self.assertIn([begin - tag, end - tag, *word], whole[1]["words"])
 
 
 class OfADamagedModel(unittest.TestCase):
