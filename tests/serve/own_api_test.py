@@ -196,6 +196,48 @@ class OwnApi(Served):
         self.translate(400, text="a", glossary={"": "x"}, stream=True)
 
 
+class Defaults(unittest.TestCase):
+    """Options of the search with which a server is started hold for requests that do not say otherwise."""
+
+    LINES = [f"{first} {second}" for first, second in zip(LINES[:8], LINES[8:16])]
+    LONG = ("--min-length", 60)  # so that all of the others have an effect
+    SEARCHES = (("--beam-size", 1), ("--normalize", 0), ("--search-rule", "fairseq"), ("--length-penalty", "gnmt", 2),
+                ("--word-penalty", 3, "--normalize", 0), ("--min-length", 25), ("--min-length-factor", 2),
+                ("--max-length-add", 9, *LONG), ("--max-length-factor", 0.2), ("--max-length", 4),
+                ("--no-repeat-ngram", 1, *LONG), ("--allow-unk",))
+
+    def test_are_the_options_of_translate(self):
+        free, long, followed = translated(self.LINES), translated(self.LINES, *self.LONG), set()
+        for options in self.SEARCHES:
+            name = options[0].removeprefix("--")
+            self.assertIn(f"\n{name}:", "\n" + run("serve", "-m", "a.safetensors", *options, "--dump-config"), options)
+            expected = translated(self.LINES, *options)
+            if expected not in (free, long):
+                followed.add(name)
+            with serving(*map(str, options)) as server:
+                found = server.json("POST", "/translate", {"q": self.LINES, "source": "en", "target": "de"})
+                self.assertEqual(found["translatedText"], expected, options)
+                found = server.json("POST", "/v1/translate", {"text": self.LINES})["translations"]
+                self.assertEqual([t["text"] for t in found], expected, options)
+        self.assertLessEqual({"min-length", "min-length-factor", "max-length-add", "max-length-factor", "max-length",
+                              "no-repeat-ngram"}, followed)
+
+    def test_make_room_for_those_of_a_request(self):
+        with serving("--length-penalty", "gnmt", "2", "--max-length-factor", "0.5", "--min-length", "25") as server:
+            request = {"text": self.LINES, "normalize": 0.5, "max_length_add": 40, "min_length": 0}
+            found = server.json("POST", "/v1/translate", request)["translations"]
+        expected = translated(self.LINES, "--normalize", 0.5, "--max-length-add", 40)
+        self.assertEqual([t["text"] for t in found], expected)
+
+    def test_may_have_the_limits_of_a_shortlist(self):
+        (serve_case.FOLDER / "table").write_text("".join(f"▁{target} ▁{source} 0.5\n" for target, source in
+                                                         (("das", "the"), ("red", "red"), ("red", "old"), ("ist", "is"))),
+                                                 encoding="utf-8")
+        with serving("--shortlist", "table", "4", "1", "0.1") as server:
+            found = server.json("POST", "/translate", {"q": self.LINES, "source": "en", "target": "de"})
+        self.assertEqual(found["translatedText"], translated(self.LINES, "--shortlist", "table", 4, 1, 0.1))
+
+
 class OneOfSeveralLanguages(unittest.TestCase):
     """By a model whose sources begin with the language to translate into."""
 
