@@ -25,8 +25,10 @@ std::vector<Flag<O>> server_flags() {
        .field = &O::models,
        .value = "[SOURCE-TARGET=]FILE...",
        .group = group,
-       .help = "the model, with the language pair that requests name, as in en-fr=FILE, or pt-BR:en=FILE for codes "
-               "with hyphens; several models need their language pairs",
+       .help =
+           "the model, with the language pair that requests name, as in en-fr=FILE, or pt-BR:en=FILE for codes "
+           "with hyphens; several models need their language pairs; of a model of several languages, the pair or the "
+           "request chooses them",
        .required = true},
       {.name = "host",
        .field = &O::host,

@@ -16,6 +16,7 @@
 #include "decode/searches.h"
 #include "decode/translation.h"
 #include "decode/word_constraints.h"
+#include "interop/languages.h"
 #include "io/model_file.h"
 
 namespace dragoman {
@@ -31,6 +32,8 @@ struct TextRequest {
   std::vector<std::string> phrases = {};  // that the translation must contain, in addition to those of glossaries
   std::shared_ptr<const Glossary> glossary = {};       // takes precedence over the translator's, which also applies
   std::shared_ptr<const ForbiddenPhrases> avoid = {};  // in addition to the translator's; null: none
+  std::shared_ptr<const SentenceFrames> frames = {};   // of the request's languages; null: those of the models. A text
+                                                       // that names its language keeps the models' own
   std::string tags = "";  // a text that may begin with tags, which `text` then has too, unless it has its own
   Wanted wanted = Wanted::log_probs;
   bool alignment = false;        // compute the alignment of source and target tokens, also as links
@@ -110,6 +113,7 @@ class Translator {
     Search::Options search;
     Wanted wanted;
     AlignmentStyle alignment;
+    size_t source_frame = 0;                     // special tokens before each source
     size_t unfinished = 0;                       // sentences
     std::vector<std::vector<Hypothesis>> found;  // for each
     std::vector<std::vector<int32_t>> sources;   // of each, if alignments are requested
@@ -140,15 +144,23 @@ class Translator {
     std::vector<Glossary::Found> terms = {};
   };
 
+  struct Room {         // for the tokens of a source
+    int pieces;         // --max-length
+    int64_t positions;  // with the special tokens around it
+  };
+  static Room room_of(const TranslateOptions& options, std::span<const TranslatingModel> models);
+
   class Lines;
 
+  int longest_segment(const SentenceFrames& frames) const;  // pieces
   void encode_chunk(Chunk& chunk) const;
   void take(Chunk chunk);
   void start(Text& text, std::vector<Sentence> sentences);
   Search::Partial report_beginning(Text& text, size_t sentence) const;
   std::vector<Sentence> sentences_of(Chunk chunk);
   std::vector<Sentence> segments_of(const std::vector<int32_t>& source, size_t added, std::vector<int32_t> prefix,
-                                    Phrases phrases, uint64_t line, uint64_t first_segment) const;
+                                    Phrases phrases, uint64_t line, uint64_t first_segment,
+                                    const std::shared_ptr<const SentenceFrames>& frames) const;
   static constexpr size_t most_pieces_of_terms = 1000;  // in a segment
   std::vector<Glossary::Found> require_terms(std::span<const Glossary::Found> terms, std::string_view text,
                                              std::span<Sentence> sentences) const;
@@ -162,6 +174,7 @@ class Translator {
   std::vector<int32_t> encode(const Vocabulary& vocabulary, std::string_view text) const;
   void warn_of_length(size_t pieces);
   void warn_of_segments(size_t pieces);
+  void warn_of_language();
   void warn_of_terms(std::span<const Glossary::Found> left_out);
   void warn_of_phrases();
   void warn_of_prefix(const std::vector<int32_t>& prefix);
@@ -181,7 +194,9 @@ class Translator {
   const std::shared_ptr<const Constraint> shortlist_;    // of every sentence; null: none
   const Glossary* const glossary_;                       // null: none
   const std::shared_ptr<const ForbiddenPhrases> avoid_;  // null: none
-  const int longest_segment_;                            // pieces
+  const Room room_;
+  const SentenceFrames frames_;  // of the models; empty if they need languages
+  const LanguageChoice languages_;
   Searches searches_;
   std::deque<Text> texts_;  // read but not yet written
   std::map<Ticket, std::unique_ptr<Pending>> requests_;
@@ -193,6 +208,7 @@ class Translator {
   int64_t lacking_ = 0;                                          // lines without all required phrases
   std::optional<uint64_t> last_beyond_training_, last_lacking_;  // of this run: a line has several chunks
   bool warned_ = false;                                          // of a line split into segments
+  bool warned_of_language_ = false;                              // that no tag names
   bool warned_of_terms_ = false;                                 // of terms that were left out
   bool warned_of_phrases_ = false;                               // of phrases of a line split into segments
   bool warned_of_prefix_ = false;                                // that contains a phrase to avoid

@@ -62,14 +62,15 @@ std::vector<Sentence> Translator::sentences_of(Chunk chunk) {
   auto& ids = chunk.source;
   if (segment_ == 0) tags_ = tags_of(vocabularies_.source, ids);
   const size_t added = begin_with(tags_, ids);
+  if (!ids.empty() && !name_language(vocabularies_.source, tags_)) warn_of_language();
   const bool has_phrases = !chunk.phrases.empty();
   warn_of_prefix(chunk.prefix);
   if (std::ranges::find(chunk.prefix, vocabularies_.target.unk()) != chunk.prefix.end()) warn_of_unknown_prefix();
-  auto sentences = segments_of(ids, added, std::move(chunk.prefix), std::move(chunk.phrases), line_, segment_);
+  auto sentences = segments_of(ids, added, std::move(chunk.prefix), std::move(chunk.phrases), line_, segment_, {});
   warn_of_terms(require_terms(chunk.terms, chunk.text, sentences));
   if (sentences.size() > 1) warn_of_segments(ids.size());
   if (sentences.size() > 1 && has_phrases) warn_of_phrases();
-  warn_of_length(std::min(ids.size(), size_t(longest_segment_)));
+  warn_of_length(std::min(ids.size(), size_t(longest_segment(frames_))));
   segment_ += sentences.size();
   return sentences;
 }
@@ -77,13 +78,19 @@ std::vector<Sentence> Translator::sentences_of(Chunk chunk) {
 // `added`: how many pieces at the beginning of the source its text lacks.
 std::vector<Sentence> Translator::segments_of(const std::vector<int32_t>& source, size_t added,
                                               std::vector<int32_t> prefix, Phrases phrases, uint64_t line,
-                                              uint64_t first_segment) const {
-  auto segments = split_long(vocabularies_.source, source, longest_segment_);
+                                              uint64_t first_segment,
+                                              const std::shared_ptr<const SentenceFrames>& frames) const {
+  const int longest = longest_segment(frames ? *frames : frames_);
+  auto segments = split_long(vocabularies_.source, source, longest);
   if (segments.empty() && !(prefix.empty() && phrases.empty())) segments.emplace_back();
   std::vector<Sentence> sentences;
-  const size_t repeated = repeated_tags(vocabularies_.source, source, longest_segment_);
+  const size_t repeated = repeated_tags(vocabularies_.source, source, longest);
   for (auto& segment : segments)
-    sentences.push_back({.source = std::move(segment), .line = line, .segment = first_segment++, .repeated = repeated});
+    sentences.push_back({.source = std::move(segment),
+                         .line = line,
+                         .segment = first_segment++,
+                         .repeated = repeated,
+                         .frames = frames});
   if (sentences.empty()) return sentences;
   sentences[0].repeated = added;
   sentences[0].prefix = std::move(prefix);

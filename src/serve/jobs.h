@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decode/translation.h"
+#include "interop/languages.h"
 
 namespace dragoman {
 
@@ -23,6 +24,7 @@ struct RequestOptions {
   std::map<std::string, std::string> glossary;  // terms and their translations; they take precedence over --glossary
   std::vector<std::string> avoid;               // phrases that must not occur, besides those of --avoid
   bool alignment = false;                       // an Error if the model has no cross-attention
+  Languages languages;                          // of LanguageChoice; empty ones are not chosen
 };
 
 /// Sentences to translate. A TranslationWorker posts calls of the functions: one of `done`
@@ -41,6 +43,7 @@ struct TranslationJob : RequestOptions {
 /// Pairs of lines to score.
 struct ScoringJob {
   std::vector<std::string> sources, targets;                            // of equal length
+  Languages languages;                                                  // as of RequestOptions
   std::function<void(std::vector<std::vector<float>> log_probs)> done;  // of each target token, </s> included
   std::function<void(std::exception_ptr error)> failed;
 };

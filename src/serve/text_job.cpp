@@ -159,7 +159,9 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
   for (const auto& [term, translation] : job.glossary) further += term + translation;
   for (const std::string& phrase : job.avoid) further += phrase;
   service.take_characters(characters_of(job.texts) + count_characters(further));
-  const auto texts = std::make_shared<Texts>(std::move(job.texts), job.format, service.models()[job.model].source);
+  const std::string& source = service.models()[job.model].source;
+  const auto texts =
+      std::make_shared<Texts>(std::move(job.texts), job.format, source.empty() ? job.languages.source : source);
   TranslationJob translation{std::move(static_cast<RequestOptions&>(job))};
   translation.sentences = texts->sentences();
   translation.tags = texts->tags();

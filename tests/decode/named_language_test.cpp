@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/log.h"
 #include "decode/translator.h"
+#include "interop/languages.h"
 #include "tests/decode/tiny_translator.h"
 
 namespace dragoman {
@@ -9,6 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 /// A line begins with the language to translate into, which counts for all of it.
 class NamedLanguage : public testing::Test {
@@ -73,6 +76,32 @@ TEST_F(NamedLanguage, MayBeThatOfARequestIfTheTextNamesNone) {
   EXPECT_EQ(answer({.text = "house the", .tags = ">>klingon<<"}).text, translated("house the"));
   EXPECT_EQ(answer({.text = "house the", .tags = "book"}).text, translated("house the"));
   EXPECT_EQ(answer({.text = "", .tags = ">>fra<<"}).text, "");
+}
+
+TEST_F(NamedLanguage, IsMissedInALineWithoutOne) {
+  std::string said;
+  const LogSink sink = [&](LogLevel, std::string_view message) { said += message; };
+  const LogScope scope(&sink);
+  for (const char* line : {">>fra<< house", "<med> <2fr> a", ""}) translated(line);
+  EXPECT_EQ(said, "");
+  for (const char* line : {"<med> house", "house"}) translated(line);
+  EXPECT_EQ(said,
+            "line 1 does not begin with the language to translate into, nor does --target-lang name it: deu, fr, fra");
+}
+
+// As if it stood before the text, but for the length limit, for which it counts only there.
+TEST_F(NamedLanguage, MayBeInTheFramesOfARequest) {
+  const auto frames =
+      std::make_shared<const SentenceFrames>(frames_of(tiny.model->config(), *vocabularies, {"", "fra"}, "the model"));
+  EXPECT_THAT(translated(">>fra<< house the"), StartsWith(answer({.text = "house the", .frames = frames}).text));
+  const auto first = [&](TextRequest request) { return answer(std::move(request)).piece_log_probs.at(0); };
+  EXPECT_EQ(first({.text = "house the", .frames = frames}), first({.text = ">>fra<< house the"}));
+  EXPECT_NE(first({.text = "house the", .frames = frames}), first({.text = "house the"}));
+  EXPECT_EQ(answer({.text = ">>deu<< house the", .frames = frames}).text, translated(">>deu<< house the"));
+  EXPECT_EQ(answer({.text = "house the", .frames = frames, .tags = ">>deu<<"}).text, translated(">>deu<< house the"));
+  EXPECT_THAT(translated(">>fra<< <med> house"),
+              StartsWith(answer({.text = "house", .frames = frames, .tags = "<med>"}).text));
+  EXPECT_EQ(answer({.text = "house the", .frames = frames, .alignment = true}).alignment.sources, 4);
 }
 
 // Symbols that name no language, such as domains.

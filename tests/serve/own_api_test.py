@@ -8,14 +8,13 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import sys
 import unittest
 
 import serve_case
 import toy_server
 from serve_case import Served, run, serving, translated
-from toy_server import LINES, SMALL
+from toy_server import LINES
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests" / "cli"))
@@ -238,77 +237,6 @@ class Defaults(unittest.TestCase):
         self.assertEqual(found["translatedText"], translated(self.LINES, "--shortlist", "table", 4, 1, 0.1))
 
 
-class OneOfSeveralLanguages(unittest.TestCase):
-    """By a model whose sources begin with the language to translate into."""
-
-    def test_counts_for_all_sentences_of_the_text_that_names_it(self):
-        shutil.copytree(SOURCE / "tests" / "interop" / "golden" / "marianmt", serve_case.FOLDER / "marianmt")
-        for side in ("source", "target"):
-            shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "bpe.spm", serve_case.FOLDER / "marianmt" / f"{side}.spm")
-        sentences = ["Where is the castle?", "The old house is on a hill.", "The bus is late."]
-        named = [f">>deu<< {sentence}" for sentence in sentences]
-        with serving(models=("marianmt",)) as server:
-            def scores(*texts):
-                answers = server.json("POST", "/v1/translate", {"text": texts, "scores": True})["translations"]
-                return [s["hypotheses"][0]["log_prob"] for answer in answers for s in answer["sentences"]]
-
-            into_german, into_any = scores(*named), scores(*sentences)
-            self.assertNotEqual(into_german, into_any)
-            self.assertEqual(scores(" ".join([named[0]] + sentences[1:])), into_german)
-            self.assertEqual(scores("\n".join([named[0]] + sentences[1:]), *sentences), into_german + into_any)
-
-
-def train_cased(model, up, low):
-    """A model that writes lines behind the one tag in upper case, those behind the other as they are."""
-    folder = serve_case.FOLDER
-    if (folder / f"{model}.safetensors").exists():
-        return
-    (folder / "tagged").write_text("".join(f"{tag} {line}\n" for line in LINES for tag in (up, low)))
-    (folder / "cased").write_text("".join(f"{line.upper()}\n{line}\n" for line in LINES))
-    run("train", "-t", "tagged", "cased", "-v", f"{model}.spm", f"{model}.spm", "-m", f"{model}.safetensors", *SMALL,
-        "--dim-vocabs", 320, "--protected-symbols", up, low)
-
-
-def hypotheses(server, *texts, **options):
-    """Those of all sentences."""
-    answers = server.json("POST", "/v1/translate", {"text": texts, "scores": True} | options)["translations"]
-    return [s["hypotheses"][0] for answer in answers for s in answer["sentences"]]
-
-
-class ProtectedTag(unittest.TestCase):
-    """By models of our own in which <2xx>, a language, and <xx>, a domain, are protected symbols, before which the
-    vocabulary puts a blank."""
-
-    def test_counts_for_all_sentences_of_the_text_that_begins_with_it(self):
-        train_cased("tags", "<2up>", "<2lo>")
-        train_cased("domains", "<up>", "<lo>")
-        for model, tag in (("tags", "<2up>"), ("domains", "<up>")):
-            plain = [f"{line}." for line in LINES[:3]]
-            named = [f"{tag} {line}" for line in plain]
-            with serving(models=(f"{model}.safetensors",)) as server:
-                found = hypotheses(server, " ".join([named[0]] + [line.capitalize() for line in plain[1:]]))
-                self.assertEqual(found, hypotheses(server, named[0], *[f"{tag} {line.capitalize()}" for line in plain[1:]]))
-                self.assertEqual(hypotheses(server, "\n".join([named[0]] + plain[1:])), hypotheses(server, *named))
-                if model == "domains":
-                    self.assertNotEqual(hypotheses(server, *named), hypotheses(server, named[0], *plain[1:]))
-
-    def test_is_no_word_of_a_sentence_that_gets_it(self):
-        train_cased("domains", "<up>", "<lo>")
-        with serving(models=("domains.safetensors",)) as server:
-            lines = [f"{line}." for line in LINES[:2]]
-            whole = hypotheses(server, f"<up> {lines[0]}\n{lines[1]}", alignment=True)
-            alone = hypotheses(server, *[f"<up> {line}" for line in lines], alignment=True)
-            self.assertEqual(whole[0], alone[0])
-            self.assertEqual(whole[1]["text"], alone[1]["text"])
-            tag, blank = len("<up> "), 2  # characters and pieces that only the line with the tag has
-            behind = [pair for pair in alone[1]["alignment"] if pair[0] >= blank]
-            for source, target in behind:
-                self.assertIn([source - blank, target], whole[1]["alignment"])
-            for begin, end, *word in alone[1]["words"]:
-                if begin >= tag:
-                    self.assertIn([begin - tag, end - tag, *word], whole[1]["words"])
-
-
 class OfADamagedModel(unittest.TestCase):
     def test_is_an_error_of_the_server(self):
         model = (serve_case.FOLDER / "a.safetensors").read_bytes()
@@ -319,42 +247,6 @@ class OfADamagedModel(unittest.TestCase):
                                   ("/v1/score", {"text": LINES[0], "translation": LINES[0]})):
                 self.assertIn("NaN", server.json("POST", path, request, 500)["error"])
             self.assertIn("NaN: its weights are damaged", server.said())
-
-
-class ScoresOfSeveralLanguages(unittest.TestCase):
-    """By a model whose sentences have two special tokens: the source ends with </s> after its language, and the target
-    begins with its language, whose probability does not count."""
-
-    @classmethod
-    def setUpClass(cls):
-        shutil.copytree(SOURCE / "tests" / "interop" / "golden" / "m2m100", serve_case.FOLDER / "m2m100")
-        shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "unigram.spm",
-                    serve_case.FOLDER / "m2m100" / "sentencepiece.bpe.model")
-        run("convert", "-i", "m2m100", "-o", "m.safetensors", "--source-lang", "en", "--target-lang", "fr", "--quiet")
-
-    def test_are_those_of_the_command(self):
-        sources, targets = LINES[:3], ["a small dog", "", "the house of a man"]
-        for name, lines in (("sources", sources), ("targets", targets)):
-            (serve_case.FOLDER / name).write_text("".join(f"{line}\n" for line in lines))
-        lines = run("score", "-m", "m.safetensors", "-t", "sources", "targets", "--word-scores").splitlines()
-        expected = [[float(word) for word in line.split("WordScores= ")[1].split()] for line in lines]
-        with serving(models=("m.safetensors",)) as server:
-            found = server.json("POST", "/v1/score", {"text": sources, "translation": targets})["scores"]
-        self.assertEqual([len(score["token_log_probs"]) for score in found], [len(words) for words in expected])
-        for score, words in zip(found, expected):
-            self.assertAlmostEqual(score["log_prob"], sum(words), 3)
-
-    def test_are_given_up_to_the_greatest_length(self):
-        with serving("--max-length", "7", models=("m.safetensors",)) as server:
-            for side in ("text", "translation"):
-                pair = {"text": "a", "translation": "a"}
-                long = next(words for words in (" ".join("a" * n) for n in range(1, 9))
-                            if "error" in self.score(server, pair | {side: words}))
-                self.assertIn(" 8 pieces, more than --max-length 7", self.score(server, pair | {side: long})["error"])
-
-    @staticmethod
-    def score(server, pair):
-        return json.loads(server.call("POST", "/v1/score", pair)[2])
 
 
 if __name__ == "__main__":
