@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/devices.h"
+#include "cli/search_flags.h"
 #include "cli/serve_options.h"
 #include "decode/search_fields.h"
 #include "interop/model_parts.h"
@@ -24,8 +25,10 @@ std::vector<Flag<O>> server_flags() {
        .field = &O::models,
        .value = "[SOURCE-TARGET=]FILE...",
        .group = group,
-       .help = "the model, with the language pair that requests name, as in en-fr=FILE, or pt-BR:en=FILE for codes "
-               "with hyphens; several models need their language pairs",
+       .help =
+           "the model, with the language pair that requests name, as in en-fr=FILE, or pt-BR:en=FILE for codes "
+           "with hyphens; several models need their language pairs; of a model of several languages, the pair or the "
+           "request chooses them",
        .required = true},
       {.name = "host",
        .field = &O::host,
@@ -112,33 +115,6 @@ std::vector<Flag<O>> limit_flags() {
   };
 }
 
-std::vector<Flag<O>> search_flags() {
-  static constexpr auto group = "Search";
-  return {
-      beam_size_flag<O>(group, "hypotheses per sentence, unless a request says otherwise; 1 is greedy search"),
-      {.name = "normalize",
-       .letter = 'n',
-       .field = &O::normalize,
-       .value = "A",
-       .group = group,
-       .help = "divide scores by length to the power A, unless a request says otherwise; 0: off",
-       .range = search_bounds("normalize"),
-       .implicit = "1"},
-      {.name = "max-length",
-       .field = &O::max_length,
-       .value = "N",
-       .group = group,
-       .help = "split sentences of more than N pieces into segments",
-       .range = {1, 100'000}},
-      {.name = "max-length-factor",
-       .field = &O::max_length_factor,
-       .value = "X",
-       .group = group,
-       .help = "maximum length of translations: X times the source length; 0: source length plus 50",
-       .range = {0, 1000}},
-  };
-}
-
 std::vector<Flag<O>> run_flags() {
   static constexpr auto group = "Run";
   return {
@@ -147,11 +123,7 @@ std::vector<Flag<O>> run_flags() {
        .value = "TYPE",
        .group = group,
        .help = "number type of matrix products, as in translate"},
-      {.name = "shortlist",
-       .field = &O::shortlist,
-       .value = "FILE",
-       .group = group,
-       .help = "restrict translations to the pieces that this shortlist lists for the source; for one model"},
+      shortlist_flag<O>(group),
       {.name = "glossary",
        .field = &O::glossary,
        .value = "FILE",
@@ -173,6 +145,7 @@ void check(O& o, const Given& given, Findings& findings) {
   const bool on_the_line = given("allow-origin") && given.file_of("allow-origin").empty();
   if (on_the_line || !o.allow_origin.empty()) findings.attempt([&] { require_origin(o.allow_origin); });
   check_vocabs(o, findings);
+  findings.attempt([&] { read_shortlist(o, o); });
   findings.expect(o.models.size() < 2 || o.shortlist.empty(), "--shortlist is for one model, --model names {}",
                   o.models.size());
   findings.expect(o.models.size() < 2 || o.glossary.empty(), "--glossary is for one model, --model names {}",
@@ -184,6 +157,7 @@ void check(O& o, const Given& given, Findings& findings) {
       findings.add(Error(
           fmt::format("--{} is for one model, --model names {}", name, o.models.size()),
           fmt::format("store the language in each model: dragoman convert -i MODEL -o FILE --{} {}", name, value)));
+  read_length_penalty(o, o, given, findings);
   findings.attempt([&] { validate(static_cast<const SearchOptions&>(o)); });
 }
 
@@ -203,8 +177,10 @@ Table<O> serve_table() {
                 .usage = "-m [SOURCE-TARGET=]MODEL... [OPTION...]",
                 .text = "Serves translations over HTTP until SIGTERM or Ctrl-C, through LibreTranslate's API and its "
                         "own (docs/serve.md). The address that it prints opens a web page. SIGHUP reloads the models."},
-      .flags = joined(server_flags(), open_flags<O>("Server"), limit_flags(), search_flags(), run_flags(),
-                      device_flags<O>("Run")),
+      .flags = joined(
+          server_flags(), open_flags<O>("Server"), limit_flags(),
+          search_flags<O>("Search, unless a request says otherwise", "hypotheses per sentence; 1 is greedy search"),
+          run_flags(), device_flags<O>("Run")),
       .check = check,
       .essentials = {"model", "host", "port", "api-keys", "beam-size", "precision", "cpu-threads", "devices"},
       .files = add_models};

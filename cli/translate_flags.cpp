@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/search_flags.h"
 #include "cli/translate_options.h"
 #include "decode/search_fields.h"
 #include "options/flags.h"
@@ -112,80 +113,6 @@ std::vector<Flag<O>> file_flags() {
   };
 }
 
-std::vector<Flag<O>> search_flags() {
-  static constexpr auto group = "Search";
-  return {
-      beam_size_flag<O>(group, "hypotheses per sentence; 1 is greedy search (Marian: 12)"),
-      {.name = "normalize",
-       .letter = 'n',
-       .field = &O::normalize,
-       .value = "A",
-       .group = group,
-       .help = "divide scores by length to the power A; 0: off, which favours short translations (Marian: 0); without "
-               "a value: 1",
-       .range = search_bounds("normalize"),
-       .implicit = "1"},
-      {.name = "search-rule",
-       .field = &O::rule,
-       .value = "NAME",
-       .group = group,
-       .help = "how hypotheses compete and end; auto: as in the program that the model comes from (docs/search.md)"},
-      {.name = "length-penalty",
-       .field = &O::length_penalty_words,
-       .value = "gnmt A",
-       .group = group,
-       .help =
-           "divide scores by ((5 + length) / 6) to the power A instead of --normalize (Wu et al. 2016 use A = 0.6)"},
-      {.name = "word-penalty",
-       .field = &O::word_penalty,
-       .value = "X",
-       .group = group,
-       .help = "subtract X from the score for each token, before --normalize: above 0 favours shorter translations, "
-               "below 0 longer ones",
-       .range = search_bounds("word_penalty")},
-      {.name = "min-length",
-       .field = &O::min_length,
-       .value = "N",
-       .group = group,
-       .help = "minimum length of translations in tokens; --max-length-add and --max-length-factor take precedence",
-       .range = search_bounds("min_length")},
-      {.name = "min-length-factor",
-       .field = &O::min_length_factor,
-       .value = "X",
-       .group = group,
-       .help = "minimum length as a multiple X of the source length",
-       .range = search_bounds("min_length_factor")},
-      {.name = "max-length-add",
-       .field = &O::max_length_add,
-       .value = "N",
-       .group = group,
-       .help = "maximum length: N tokens more than the source",
-       .range = search_bounds("max_length_add")},
-      {.name = "max-length-factor",
-       .field = &O::max_length_factor,
-       .value = "X",
-       .group = group,
-       .help = "maximum length: X times the source length, instead of --max-length-add; 0: off (Marian: 3)",
-       .range = search_bounds("max_length_factor")},
-      {.name = "max-length",
-       .field = &O::max_length,
-       .value = "N",
-       .group = group,
-       .help = "split lines of more than N pieces into segments, at the end of a sentence if possible",
-       .range = {1, 100'000}},
-      {.name = "no-repeat-ngram",
-       .field = &O::no_repeat_ngram,
-       .value = "N",
-       .group = group,
-       .help = "forbid repeated n-grams of this length; 0: off",
-       .range = search_bounds("no_repeat_ngram")},
-      {.name = "allow-unk",
-       .field = &O::allow_unk,
-       .group = group,
-       .help = "allow the unknown piece in translations, printed as ⁇"},
-  };
-}
-
 std::vector<Flag<O>> sampling_flags() {
   static constexpr auto group = "Sampling";
   return {
@@ -224,15 +151,7 @@ std::vector<Flag<O>> run_flags() {
            "number type of matrix products; auto: int8 if dragoman quantize wrote the model, else float32; bfloat16: "
            "weights rounded to 16 bits, half the memory; float16: likewise, on GPUs only; int8: weights and "
            "activations rounded to 8 bits, a quarter of the memory, faster on CPUs, slightly different translations"},
-      {.name = "shortlist",
-       .field = &O::shortlist_words,
-       .value = "FILE [FIRST [BEST [X]]]",
-       .group = group,
-       .help = "restrict translations to the pieces that this shortlist, of dragoman align or of Marian, lists for the "
-               "source: faster, slightly different translations; of a text shortlist ('target source probability' per "
-               "line), use the FIRST lowest target ids and the BEST translations of each source piece with "
-               "probabilities above X (default 100 100 0)",
-       .files = FileWords::first},
+      shortlist_flag<O>(group),
       tokens_in_flight_flag<O>(group),
       {.name = "maxi-batch-lines",
        .field = &O::maxi_batch_lines,
@@ -245,30 +164,6 @@ std::vector<Flag<O>> run_flags() {
 
 constexpr auto help_of_profile =
     "at the end, print the time spent in each kernel to stderr; this runs one search at a time, with all threads";
-
-template <class T>
-T number_of(std::string_view option, const std::string& word, Bounds bounds) {
-  T number = 0;
-  try {
-    read_word(number, word, bounds);
-  } catch (const Error& e) {
-    fail("--{}: {}", option, e.what());
-  }
-  return number;
-}
-
-void check_length(O& o, const Given& given, Findings& findings) {
-  if (o.length_penalty_words.empty()) return;
-  findings.attempt([&] {
-    const auto& words = o.length_penalty_words;
-    require(words.size() == 2 && words[0] == "gnmt", "--length-penalty: expected gnmt and a number, found {}",
-            fmt::join(words, " "));
-    o.length_penalty = number_of<double>("length-penalty gnmt", words[1], search_bounds("length_penalty"));
-  });
-  findings.expect(!given("normalize") || o.normalize == 0,
-                  "--length-penalty and --normalize {} are two ways to divide scores by length: give one", o.normalize);
-  o.normalize = 0;
-}
 
 void read_sampling(O& o) {
   const auto& words = o.output_sampling;
@@ -309,19 +204,6 @@ void check_sampling(O& o, const Given& given, Findings& findings) {
   o.beam_size = drawn;
 }
 
-// FILE false is how configurations of Marian's forks leave out the checksum; here it is always verified.
-void read_shortlist(O& o) {
-  const auto& words = o.shortlist_words;
-  if (words.empty()) return;
-  o.shortlist = words[0];
-  if (words.size() == 2 && (words[1] == "true" || words[1] == "false")) return;
-  require(words.size() <= 4, "--shortlist: expected a file and up to three numbers, found {}", fmt::join(words, " "));
-  ShortlistLimits& limits = o.shortlist_limits;
-  if (words.size() > 1) limits.first = number_of<int>("shortlist FILE", words[1], {0, 1'000'000});
-  if (words.size() > 2) limits.best = number_of<int>("shortlist FILE", words[2], {0, 1'000'000});
-  if (words.size() > 3) limits.threshold = float(number_of<double>("shortlist FILE", words[3], {0, 1}));
-}
-
 void check_phrases(const O& o, Findings& findings) {
   const bool constraints = o.constraints != LineConstraints::none;
   if (o.sampling != Sampling::none && (constraints || !o.glossary.empty()))
@@ -343,8 +225,8 @@ void check(O& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = backend_names(o.devices, o.fast_math); });
   findings.attempt([&] { validate(static_cast<const EnsembleOptions&>(o)); });
   check_vocabs(o, findings);
-  findings.attempt([&] { read_shortlist(o); });
-  check_length(o, given, findings);
+  findings.attempt([&] { read_shortlist(o, o); });
+  read_length_penalty(o, o, given, findings);
   if (o.n_best < 0) o.n_best = o.beam_size;
   check_sampling(o, given, findings);
   findings.expect(o.n_best == 0 || !o.scores,
@@ -361,8 +243,9 @@ Table<O> translate_table() {
                     .usage = "-m MODEL [OPTION...] < SOURCE > TARGET",
                     .text = "Translates every line of the input into a line of the output. Lines are written as "
                             "soon as they are translated, even while the input stays open."},
-          .flags = joined(file_flags(), open_flags<O>("Files"), search_flags(), sampling_flags(), run_flags(),
-                          shared_work_flags<O>("Run", help_of_profile)),
+          .flags = joined(file_flags(), open_flags<O>("Files"),
+                          search_flags<O>("Search", "hypotheses per sentence; 1 is greedy search (Marian: 12)"),
+                          sampling_flags(), run_flags(), shared_work_flags<O>("Run", help_of_profile)),
           .check = check,
           .essentials = {"model", "input", "output", "n-best", "scores", "alignment", "beam-size", "normalize",
                          "output-sampling", "precision", "shortlist", "mini-batch-words", "cpu-threads", "devices"}};

@@ -60,6 +60,17 @@ void drop_targets(Alignment& alignment, int64_t tokens) {
   alignment.weights.erase(alignment.weights.begin(), alignment.weights.begin() + numbers);
 }
 
+void drop_sources(Alignment& alignment, size_t first, size_t tokens) {
+  if (tokens == 0 || alignment.weights.empty()) return;
+  std::vector<float> kept;
+  for (int64_t target = 0; target < alignment.targets(); ++target) {
+    const auto row = alignment.row(target);
+    kept.insert(kept.end(), row.begin(), row.begin() + ptrdiff_t(first));
+    kept.insert(kept.end(), row.begin() + ptrdiff_t(first + tokens), row.end());
+  }
+  alignment = {alignment.sources - int64_t(tokens), std::move(kept)};
+}
+
 void write_alignment(const LineAlignment& alignment, const AlignmentStyle& style,
                      const std::function<void(std::string_view)>& write) {
   if (style.kind == AlignmentStyle::soft) return write_soft(alignment, write);

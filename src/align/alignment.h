@@ -25,6 +25,9 @@ struct Alignment {
 /// Removes the first target tokens, which were given before the translation.
 void drop_targets(Alignment& alignment, int64_t tokens);
 
+/// Removes `tokens` source tokens from `first` on, which are no words of the text. Rows then sum to less than 1.
+void drop_sources(Alignment& alignment, size_t first, size_t tokens);
+
 /// What one style of alignment needs of a line and its segments: the number of a token counts those of the segments
 /// before its own, and weights between segments are 0. Except with `soft`, it takes memory in proportion to the tokens.
 struct LineAlignment {

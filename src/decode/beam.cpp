@@ -38,7 +38,7 @@ std::vector<int32_t> never_predicted(const Conventions& conventions, bool allow_
 // The prefix comes first, since it overrides the other constraints; `given` are the tokens before it.
 Constraints constraints_of(const SearchOptions& options, const Sentence& sentence, const Conventions& conventions,
                            const EndingRule& rule, int limit) {
-  std::vector<int32_t> prefix = conventions.frames.target.before;
+  std::vector<int32_t> prefix = frames_of(sentence, conventions).target.before;
   const int given = int(prefix.size());
   prefix.insert(prefix.end(), sentence.prefix.begin(), sentence.prefix.end());
   Constraints all;
@@ -66,6 +66,10 @@ bool forbids(const Constraint& constraint, const Phrase& phrase) {
 
 }  // namespace
 
+const SentenceFrames& frames_of(const Sentence& sentence, const Conventions& conventions) {
+  return sentence.frames ? *sentence.frames : conventions.frames;
+}
+
 int beam_width(const SearchOptions& options, const Sentence& sentence) {
   return options.beam_size + int(std::min(sentence.phrases.pieces(), size_t{most_groups}));
 }
@@ -91,7 +95,7 @@ Beam::Beam(const SearchOptions& options, const Sentence& sentence, const Convent
       beam_(size_t(beam_width(options, sentence))),
       eos_(conventions.special.eos),
       rule_(ending_rule(options, conventions)),
-      given_(int(conventions.frames.target.before.size())),
+      given_(int(frames_of(sentence, conventions).target.before.size())),
       limit_(given_ + limit_of(options, sentence, rule_)),
       constraints_(constraints_of(options, sentence, conventions, rule_, limit_)),
       stateful_(std::ranges::any_of(

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,7 +19,12 @@ struct Sentence {
   uint64_t line = 0, segment = 0;    // keys of random draws: line of the input, segment of a long line
   Constraints constraints = {};      // in addition to those of the options
   Phrases phrases = {};              // that the translation must contain
+  size_t repeated = 0;               // pieces at the beginning of `source` that its text lacks: tags of a whole line
+  std::shared_ptr<const SentenceFrames> frames = {};  // of the languages of this sentence; null: those of the models
 };
+
+/// The special pieces around a sentence: its own, or those of the models.
+const SentenceFrames& frames_of(const Sentence& sentence, const Conventions& conventions);
 
 /// The most groups of hypotheses that have some piece of a phrase.
 constexpr int most_groups = 64;
@@ -79,6 +85,7 @@ class Beam {
   std::vector<RowRequest> requests() const;                // one per live() hypothesis
   size_t room() const { return width().live; }             // the most that live() can have next
   bool has_phrases() const { return bool(phrases_); }
+  int given() const { return given_; }                     // tokens before the translation
   bool at_limit() const { return length_ + 1 >= limit_; }  // whether the next step is certainly the last one
   void advance(std::span<const std::vector<Continuation>> continuations);  // one list per request
   std::vector<Hypothesis> best() const;                                    // the n best finished ones, best first

@@ -91,7 +91,7 @@ void Search::admit(std::vector<Waiting> sentences) {
   int width = 0;
   for (const Waiting& w : sentences) {
     width = std::max(width, beam_width(*w.options, w.sentence));
-    const auto sentence = models_.conventions().frames.source.around(w.sentence.source);
+    const auto sentence = frames_of(w.sentence, models_.conventions()).source.around(w.sentence.source);
     source.ids.insert(source.ids.end(), sentence.begin(), sentence.end());
     lengths.push_back(int32_t(sentence.size()));
     if (auto vocabulary = vocabulary_of(w); !vocabulary.empty()) choices.push_back(std::move(vocabulary));
@@ -151,7 +151,7 @@ void Search::put_back(Waiting sentence) {
 // Empty: all pieces.
 std::vector<int32_t> Search::vocabulary_of(const Waiting& waiting) const {
   const Conventions& conventions = models_.conventions();
-  std::vector<int32_t> more = conventions.frames.target.around(waiting.sentence.prefix);
+  std::vector<int32_t> more = frames_of(waiting.sentence, conventions).target.around(waiting.sentence.prefix);
   if (waiting.options->allow_unk) more.push_back(conventions.special.unk);
   for (const Phrase& phrase : waiting.sentence.phrases.all) more.insert(more.end(), phrase.begin(), phrase.end());
   for (const auto& constraint : waiting.sentence.constraints)
@@ -372,7 +372,7 @@ void Search::align(std::span<const ToAlign> hypotheses) {
   std::vector<Alignment> alignments = models_.align(tokens);
   for (size_t i = 0; i < hypotheses.size(); ++i) {
     const auto& [e, rank] = hypotheses[i];
-    drop_targets(alignments[i], std::ssize(models_.conventions().frames.target.before));
+    drop_targets(alignments[i], e->sentence.beam.given());
     e->sentence.aligned(e->best[rank], std::move(alignments[i]));
     ++e->aligned;
   }

@@ -94,7 +94,7 @@ void LoadedEnsemble::add(const std::string& path, const EnsembleOptions& options
   require_same("source", vocabularies().source, options.models[0], m.vocabularies.source, path);
   require_same("target", vocabularies().target, options.models[0], m.vocabularies.target, path);
   require_all_pieces(m, path, options.shortlist);
-  frames_of(m.model->config());  // Error if a language is missing
+  if (!options.requests_name_languages) frames_of(m.model->config());  // Error if a language is missing
   Context& cx = contexts_.emplace_back(
       Context{.backend = device, .arena = arena_, .packed = &m.packed, .rounded = m.rounded.get()});
   const double weight = options.weights.empty() ? 1.0 / double(options.models.size()) : options.weights[models_.size()];

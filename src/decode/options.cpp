@@ -81,7 +81,8 @@ void validate(const EnsembleOptions& o) {
           "--weights: {} is the largest, expected at least one of {} or more", std::ranges::max(o.weights),
           least_weight);
   require(o.models.size() > 1 || o.weights[0] == 1,
-          "--weights {} has no effect on one model, as it weighs the models of an ensemble: leave it out", o.weights[0]);
+          "--weights {} has no effect on one model, as it weighs the models of an ensemble: leave it out",
+          o.weights[0]);
 }
 
 int64_t TranslateOptions::tokens_in_flight(const Backend& backend) const {

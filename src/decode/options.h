@@ -43,6 +43,7 @@ struct EnsembleOptions {
   ShortlistLimits shortlist_limits;      // of a table of translations
   std::vector<std::string> vocabs;       // of other programs' models, if no file beside them names them
   std::string source_lang, target_lang;  // of multilingual models
+  bool requests_name_languages = false;  // those that are neither given nor stored (TextRequest::frames)
 };
 
 inline std::span<const EnumName<Sampling>> enum_names(Sampling) {

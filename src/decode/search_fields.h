@@ -28,7 +28,7 @@ struct SearchField {
   bool applies_to(const SearchOptions& options) const;
 };
 
-/// All fields. To add one: a member of SearchOptions, a row, its effect, a row in cli/translate_flags.cpp; for C, a
+/// All fields. To add one: a member of SearchOptions, a row, its effect, a row in cli/search_flags.h; for C, a
 /// member of dragoman_search_options and a line in capi/options.cpp.
 std::span<const SearchField> search_fields();
 

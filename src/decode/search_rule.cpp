@@ -5,8 +5,9 @@
 namespace dragoman {
 
 Conventions conventions_of(const ModelConfig& config) {
-  return {config.special, frames_of(config), config.generation.suppressed, config.generation.search_rule,
-          config.alignment};
+  const bool known = knows_languages(config);
+  return {config.special, known ? frames_of(config) : SentenceFrames(), config.generation.suppressed,
+          config.generation.search_rule, config.alignment};
 }
 
 bool EndingRule::over(const SearchState& s, const SearchOptions& options) const {

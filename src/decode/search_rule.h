@@ -11,7 +11,7 @@ namespace dragoman {
 /// searches, and the attention that alignments are taken from.
 struct Conventions {
   SpecialIds special = {};
-  SentenceFrames frames;
+  SentenceFrames frames;  // of sentences without frames of their own; empty if the models need languages
   std::vector<int32_t> suppressed = {};
   SearchRule rule = SearchRule::marian;
   AlignmentConfig alignment = {};

@@ -43,11 +43,15 @@ int first_segment(const Vocabulary& vocabulary, std::span<const int32_t> ids, in
 
 }  // namespace
 
+size_t repeated_tags(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest) {
+  const size_t tags = leading_tags(vocabulary, ids).size();
+  return tags < size_t(longest) ? tags : 0;
+}
+
 Segments split_long(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest) {
   invariant(longest >= 1, "a segment has room for a piece");
   if (int64_t(ids.size()) <= longest) return ids.empty() ? Segments() : Segments{{ids.begin(), ids.end()}};
-  auto tags = leading_tags(vocabulary, ids);
-  if (int64_t(tags.size()) >= longest) tags = {};
+  const auto tags = ids.first(repeated_tags(vocabulary, ids, longest));
   longest -= int(tags.size());
   ids = ids.subspan(tags.size());
   Segments segments;

@@ -1,7 +1,10 @@
 #include "decode/translator.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "align/model_alignment.h"
 #include "backend/backend.h"
@@ -13,19 +16,6 @@
 namespace dragoman {
 namespace {
 
-// A table of learned positions is finite, and the special pieces around a sentence use some of its rows. Where source
-// and translation are one sequence, half of the table is for each.
-int longest_segment(const TranslateOptions& options, std::span<const TranslatingModel> models) {
-  int longest = options.max_length;
-  for (const TranslatingModel& m : models) {
-    const ModelConfig& config = m.model->config();
-    if (config.positions != Positions::learned) continue;
-    const int table = config.type == ModelType::decoder_only ? config.max_positions / 2 : config.max_positions;
-    longest = std::min(longest, std::max(1, table - int(source_frame(config).size())));
-  }
-  return longest;
-}
-
 // The smallest known longest_source of the models.
 int longest_trained(std::span<const TranslatingModel> models) {
   int longest = 0;
@@ -35,6 +25,23 @@ int longest_trained(std::span<const TranslatingModel> models) {
 }
 
 }  // namespace
+
+// A table of learned positions is finite. Where source and translation are one sequence, half of it is for each.
+Translator::Room Translator::room_of(const TranslateOptions& options, std::span<const TranslatingModel> models) {
+  Room room{options.max_length, std::numeric_limits<int64_t>::max()};
+  for (const TranslatingModel& m : models) {
+    const ModelConfig& config = m.model->config();
+    if (config.positions != Positions::learned) continue;
+    const int64_t table = config.type == ModelType::decoder_only ? config.max_positions / 2 : config.max_positions;
+    room.positions = std::min(room.positions, table);
+  }
+  return room;
+}
+
+// The special tokens take positions too.
+int Translator::longest_segment(const SentenceFrames& frames) const {
+  return int(std::min<int64_t>(room_.pieces, std::max<int64_t>(1, room_.positions - int64_t(frames.source.size()))));
+}
 
 void require_search(const SearchOptions& options) {
   require(options.sampling == Sampling::none,
@@ -52,7 +59,9 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
       shortlist_(words.shortlist ? limited_to(*words.shortlist) : nullptr),
       glossary_(words.glossary),
       avoid_(std::move(words.avoid)),
-      longest_segment_(longest_segment(options_, models)),
+      room_(room_of(options_, models)),
+      frames_(conventions_of(models[0].model->config()).frames),
+      languages_(language_choice(models[0].model->config(), vocabularies)),
       searches_(searches, models, options_.tokens_in_flight(models[0].cx->backend), options_.search_memory),
       longest_source_(longest_trained(models)) {
   if (options.alignment.kind != AlignmentStyle::none) require_cross_attention(first_.model->config());
@@ -66,28 +75,31 @@ Translator::Ticket Translator::submit(TextRequest request, Done done, Failed fai
   validate(request.search);
   if (request.alignment) require_cross_attention(first_.model->config());
   if (!request.phrases.empty() || request.glossary || glossary_) require_search(request.search);
-  for (std::string* text : {&request.text, &request.prefix, &request.language}) clean_utf8(*text);
+  for (std::string* text : {&request.text, &request.prefix, &request.tags}) clean_utf8(*text);
   auto source = ids_of(vocabularies_.source, request.text);
-  const auto names_language = ids_of(vocabularies_.source, request.language);
-  const auto told = leading_tags(vocabularies_.source, names_language);
-  const bool adds_tags = begin_with({told.begin(), told.end()}, source);
+  const auto tagged = ids_of(vocabularies_.source, request.tags);
+  const size_t added = begin_with(leading_tags(vocabularies_.source, tagged), source);
   Phrases phrases;
   for (std::string& text : request.phrases) {
     clean_utf8(text);
     if (Phrase found = phrase(text); !found.empty()) phrases.all.push_back(std::move(found));
   }
-  auto sentences =
-      segments_of(source, ids_of(vocabularies_.target, request.prefix), std::move(phrases), request.line, 0);
-  const size_t tags = adds_tags ? 0 : leading_tags(vocabularies_.source, source).size();  // in the text
-  require_terms(terms_of(request, tags), request.text, adds_tags, sentences);
+  const auto tags = leading_tags(vocabularies_.source, source);
+  const ModelConfig& config = first_.model->config();
+  if (knows_languages(config) && name_language(vocabularies_.source, tags)) request.frames.reset();
+  if (!request.frames && !knows_languages(config)) frames_of(config);  // Error that says which one is missing
+  const SentenceFrames& frames = request.frames ? *request.frames : frames_;
+  auto sentences = segments_of(source, added, ids_of(vocabularies_.target, request.prefix), std::move(phrases),
+                               request.line, 0, request.frames);
+  require_terms(terms_of(request, tags.size() - added), request.text, sentences);
   if (request.avoid) request.constraints.push_back(std::move(request.avoid));
   for (Sentence& sentence : sentences) sentence.constraints = request.constraints;
   Text text{.search = std::make_shared<const SearchOptions>(request.search),
             .wanted = request.wanted,
             .alignment = {request.alignment ? AlignmentStyle::hard : AlignmentStyle::none},
+            .source_frame = frames.source.before.size(),
             .partial = std::move(request.partial)};
-  if (request.alignment && !options_.no_spm_encode && !source.empty())
-    text.ranges = ranges_of(request.text, sentences, adds_tags);
+  if (request.alignment && !options_.no_spm_encode && !source.empty()) text.ranges = ranges_of(request.text, sentences);
   auto pending = std::make_unique<Pending>(Pending{std::move(text), std::move(done), std::move(failed)});
   const Ticket ticket = ++last_ticket_;
   Text& queued = requests_.emplace(ticket, std::move(pending)).first->second->text;
@@ -144,7 +156,7 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (shortlist_) sentences[i].constraints.push_back(shortlist_);
     if (avoid_) sentences[i].constraints.push_back(avoid_);
-    if (aligns) text.sources.push_back(sentences[i].source);
+    if (aligns) text.sources.push_back(sentences[i].source), text.repeated.push_back(sentences[i].repeated);
     const auto aligned = [this, &text, i](const Hypothesis& hypothesis, Alignment alignment) {
       try {
         take(text, i, hypothesis, std::move(alignment));
@@ -192,7 +204,16 @@ void Translator::warn_of_length(size_t pieces) {
 void Translator::warn_of_segments(size_t pieces) {
   if (std::exchange(warned_, true)) return;
   log_warning("line {} has {} pieces: lines of more than {} are split into segments", grouped(int64_t(line_) + 1),
-              grouped(int64_t(pieces)), grouped(longest_segment_));
+              grouped(int64_t(pieces)), grouped(longest_segment(frames_)));
+}
+
+// Without its tag, a line of such a model may be translated into any language.
+void Translator::warn_of_language() {
+  if (!languages_.in_text || std::exchange(warned_of_language_, true)) return;
+  const auto& known = languages_.targets;
+  const std::span some = std::span(known).first(std::min(known.size(), size_t{10}));
+  log_warning("line {} does not begin with the language to translate into, nor does --target-lang name it: {}{}",
+              grouped(int64_t(line_) + 1), fmt::join(some, ", "), some.size() < known.size() ? ", …" : "");
 }
 
 void Translator::warn_of_terms(std::span<const Glossary::Found> left_out) {

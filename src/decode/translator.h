@@ -17,6 +17,7 @@
 #include "decode/searches.h"
 #include "decode/translation.h"
 #include "decode/word_constraints.h"
+#include "interop/languages.h"
 #include "io/model_file.h"
 
 namespace dragoman {
@@ -32,7 +33,9 @@ struct TextRequest {
   std::vector<std::string> phrases = {};  // that the translation must contain, in addition to those of glossaries
   std::shared_ptr<const Glossary> glossary = {};       // takes precedence over the translator's, which also applies
   std::shared_ptr<const ForbiddenPhrases> avoid = {};  // in addition to the translator's; null: none
-  std::string language = "";  // a text that may begin with the language to translate into, if `text` names none
+  std::shared_ptr<const SentenceFrames> frames = {};   // of the request's languages; null: those of the models. A text
+                                                       // that names its language keeps the models' own
+  std::string tags = "";  // a text that may begin with tags, which `text` then has too, unless it has its own
   Wanted wanted = Wanted::log_probs;
   bool alignment = false;        // compute the alignment of source and target tokens, also as links
   Constraints constraints = {};  // for each segment of a long text
@@ -41,7 +44,7 @@ struct TextRequest {
 };
 
 /// Translates text line by line. The translation of a line without pieces (empty or only white space) is empty. A line
-/// longer than `max_length` pieces is translated in segments, all of them into the language that it names. Lines are
+/// longer than `max_length` pieces is translated in segments, all of them with the tags with which it begins. Lines are
 /// translated independently; sampling also depends on the line number.
 class Translator {
  public:
@@ -113,9 +116,11 @@ class Translator {
     Search::Options search;
     Wanted wanted;
     AlignmentStyle alignment;
+    size_t source_frame = 0;                     // special tokens before each source
     size_t unfinished = 0;                       // sentences
     std::vector<std::vector<Hypothesis>> found;  // for each
     std::vector<std::vector<int32_t>> sources;   // of each, if alignments are requested
+    std::vector<size_t> repeated;                // Sentence::repeated of each, likewise
     std::vector<ByteRange> ranges;               // of all source tokens in a request's text, likewise
     std::vector<std::vector<Aligned>> aligned;   // the hypotheses of each sentence that are aligned so far, likewise
     std::vector<Phrases> phrases;                // of each sentence, if one has any
@@ -142,28 +147,37 @@ class Translator {
     std::vector<Glossary::Found> terms = {};
   };
 
+  struct Room {         // for the tokens of a source
+    int pieces;         // --max-length
+    int64_t positions;  // with the special tokens around it
+  };
+  static Room room_of(const TranslateOptions& options, std::span<const TranslatingModel> models);
+
   class Lines;
 
+  int longest_segment(const SentenceFrames& frames) const;  // pieces
   void encode_chunk(Chunk& chunk) const;
   void take(Chunk chunk);
   void start(Text& text, std::vector<Sentence> sentences);
   Search::Partial report_beginning(Text& text, size_t sentence) const;
   std::vector<Sentence> sentences_of(Chunk chunk);
-  std::vector<Sentence> segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix, Phrases phrases,
-                                    uint64_t line, uint64_t first_segment) const;
+  std::vector<Sentence> segments_of(const std::vector<int32_t>& source, size_t added, std::vector<int32_t> prefix,
+                                    Phrases phrases, uint64_t line, uint64_t first_segment,
+                                    const std::shared_ptr<const SentenceFrames>& frames) const;
   static constexpr size_t most_pieces_of_terms = 1000;  // in a segment
   std::vector<Glossary::Found> require_terms(std::span<const Glossary::Found> terms, std::string_view text,
-                                             bool adds_tags, std::span<Sentence> sentences) const;
+                                             std::span<Sentence> sentences) const;
   Phrase phrase(std::string_view text) const;
   std::vector<Glossary::Found> terms_of(const TextRequest& request, size_t tags) const;
   std::vector<Glossary::Found> behind_tags(std::vector<Glossary::Found> terms, std::string_view text,
                                            size_t tags) const;
-  bool begin_with(const std::vector<int32_t>& tags, std::vector<int32_t>& source) const;
-  std::vector<ByteRange> ranges_of(std::string_view text, std::span<const Sentence> sentences, bool adds_tags) const;
+  size_t begin_with(std::span<const int32_t> tags, std::vector<int32_t>& source) const;
+  std::vector<ByteRange> ranges_of(std::string_view text, std::span<const Sentence> sentences) const;
   std::vector<int32_t> ids_of(const Vocabulary& vocabulary, std::string_view text) const;
   std::vector<int32_t> encode(const Vocabulary& vocabulary, std::string_view text) const;
   void warn_of_length(size_t pieces);
   void warn_of_segments(size_t pieces);
+  void warn_of_language();
   void warn_of_terms(std::span<const Glossary::Found> left_out);
   void warn_of_phrases();
   void warn_of_prefix(const std::vector<int32_t>& prefix);
@@ -183,7 +197,9 @@ class Translator {
   const std::shared_ptr<const Constraint> shortlist_;    // of every sentence; null: none
   const Glossary* const glossary_;                       // null: none
   const std::shared_ptr<const ForbiddenPhrases> avoid_;  // null: none
-  const int longest_segment_;                            // pieces
+  const Room room_;
+  const SentenceFrames frames_;  // of the models; empty if they need languages
+  const LanguageChoice languages_;
   Searches searches_;
   std::deque<Text> texts_;  // read but not yet written
   std::map<Ticket, std::unique_ptr<Pending>> requests_;
@@ -196,6 +212,7 @@ class Translator {
   UnknownPieces unknown_;                                        // of the sources of lines
   std::optional<uint64_t> last_beyond_training_, last_lacking_;  // of this run: a line has several chunks
   bool warned_ = false;                                          // of a line split into segments
+  bool warned_of_language_ = false;                              // that no tag names
   bool warned_of_terms_ = false;                                 // of terms that were left out
   bool warned_of_phrases_ = false;                               // of phrases of a line split into segments
   bool warned_of_prefix_ = false;                                // that contains a phrase to avoid

@@ -62,26 +62,38 @@ std::vector<Sentence> Translator::sentences_of(Chunk chunk) {
   auto& ids = chunk.source;
   unknown_.add(ids, vocabularies_.source.unk());
   if (segment_ == 0) tags_ = tags_of(vocabularies_.source, ids);
-  const bool adds_tags = begin_with(tags_, ids);
+  const size_t added = begin_with(tags_, ids);
+  if (!ids.empty() && !name_language(vocabularies_.source, tags_)) warn_of_language();
   const bool has_phrases = !chunk.phrases.empty();
   warn_of_prefix(chunk.prefix);
   if (std::ranges::find(chunk.prefix, vocabularies_.target.unk()) != chunk.prefix.end()) warn_of_unknown_prefix();
-  auto sentences = segments_of(ids, std::move(chunk.prefix), std::move(chunk.phrases), line_, segment_);
-  warn_of_terms(require_terms(chunk.terms, chunk.text, adds_tags, sentences));
+  auto sentences = segments_of(ids, added, std::move(chunk.prefix), std::move(chunk.phrases), line_, segment_, {});
+  warn_of_terms(require_terms(chunk.terms, chunk.text, sentences));
   if (sentences.size() > 1) warn_of_segments(ids.size());
   if (sentences.size() > 1 && has_phrases) warn_of_phrases();
-  warn_of_length(std::min(ids.size(), size_t(longest_segment_)));
+  warn_of_length(std::min(ids.size(), size_t(longest_segment(frames_))));
   segment_ += sentences.size();
   return sentences;
 }
 
-std::vector<Sentence> Translator::segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix,
-                                              Phrases phrases, uint64_t line, uint64_t first_segment) const {
-  auto segments = split_long(vocabularies_.source, source, longest_segment_);
+// `added`: how many pieces at the beginning of the source its text lacks.
+std::vector<Sentence> Translator::segments_of(const std::vector<int32_t>& source, size_t added,
+                                              std::vector<int32_t> prefix, Phrases phrases, uint64_t line,
+                                              uint64_t first_segment,
+                                              const std::shared_ptr<const SentenceFrames>& frames) const {
+  const int longest = longest_segment(frames ? *frames : frames_);
+  auto segments = split_long(vocabularies_.source, source, longest);
   if (segments.empty() && !(prefix.empty() && phrases.empty())) segments.emplace_back();
   std::vector<Sentence> sentences;
-  for (auto& segment : segments) sentences.push_back({std::move(segment), {}, line, first_segment++});
+  const size_t repeated = repeated_tags(vocabularies_.source, source, longest);
+  for (auto& segment : segments)
+    sentences.push_back({.source = std::move(segment),
+                         .line = line,
+                         .segment = first_segment++,
+                         .repeated = repeated,
+                         .frames = frames});
   if (sentences.empty()) return sentences;
+  sentences[0].repeated = added;
   sentences[0].prefix = std::move(prefix);
   sentences[0].phrases = std::move(phrases);
   return sentences;
@@ -105,11 +117,11 @@ std::vector<Glossary::Found> Translator::behind_tags(std::vector<Glossary::Found
 // The segment of a term is the one with its first token. A text that repeats terms would take time and memory without
 // bounds. Returns the terms that are left out.
 std::vector<Glossary::Found> Translator::require_terms(std::span<const Glossary::Found> terms, std::string_view text,
-                                                       bool adds_tags, std::span<Sentence> sentences) const {
+                                                       std::span<Sentence> sentences) const {
   std::vector<Glossary::Found> left_out;
   if (terms.empty() || sentences.empty()) return left_out;
   std::vector<ByteRange> ranges;
-  if (sentences.size() > 1) ranges = ranges_of(text, sentences, adds_tags);
+  if (sentences.size() > 1) ranges = ranges_of(text, sentences);
   auto term = terms.begin();
   size_t token = 0;
   for (Sentence& sentence : sentences) {
@@ -128,26 +140,26 @@ std::vector<Glossary::Found> Translator::require_terms(std::span<const Glossary:
   return left_out;
 }
 
-// Whether the source has to be told the language, which a line may name only once for all its parts.
-bool Translator::begin_with(const std::vector<int32_t>& tags, std::vector<int32_t>& source) const {
-  if (tags.empty() || source.empty() || !leading_tags(vocabularies_.source, source).empty()) return false;
+// Gives the tags of a whole line or text to a part of it. One with tags of its own has no others, unless they name no
+// language and those of the whole do. Returns the number of pieces that are added.
+size_t Translator::begin_with(std::span<const int32_t> tags, std::vector<int32_t>& source) const {
+  if (tags.empty() || source.empty()) return 0;
+  const auto own = leading_tags(vocabularies_.source, source);
+  const bool lacks_language = name_language(vocabularies_.source, tags) && !name_language(vocabularies_.source, own);
+  if (!own.empty() && !lacks_language) return 0;
   source.insert(source.begin(), tags.begin(), tags.end());
-  return true;
+  return tags.size();
 }
 
-// Tags that are added to the text, and to all segments but the first if there are several, come from nowhere in it. The
-// text may repeat them, so only the number of tokens tells whether the later segments got some (split_long).
-std::vector<ByteRange> Translator::ranges_of(std::string_view text, std::span<const Sentence> sentences,
-                                             bool adds_tags) const {
+// Tags that are repeated come from nowhere in the text.
+std::vector<ByteRange> Translator::ranges_of(std::string_view text, std::span<const Sentence> sentences) const {
   std::vector<ByteRange> ranges = vocabularies_.source.encode_with_offsets(text).ranges;
-  const auto tags =
-      sentences.empty() ? std::span<const int32_t>() : leading_tags(vocabularies_.source, sentences[0].source);
-  size_t tokens = 0, at = 0;
-  for (const Sentence& sentence : sentences) tokens += sentence.source.size();
-  const bool split_adds_tags = tokens > ranges.size() + (adds_tags ? tags.size() : 0);
-  for (size_t i = 0; i < sentences.size(); at += sentences[i++].source.size())
-    if (i > 0 ? split_adds_tags : adds_tags) ranges.insert(ranges.begin() + ptrdiff_t(at), tags.size(), ByteRange{});
-  invariant(sentences.empty() || ranges.size() == tokens, "each token has a range");
+  size_t at = 0;
+  for (const Sentence& sentence : sentences) {
+    ranges.insert(ranges.begin() + ptrdiff_t(at), sentence.repeated, ByteRange{});
+    at += sentence.source.size();
+  }
+  invariant(sentences.empty() || ranges.size() == at, "each token has a range");
   return ranges;
 }
 

@@ -172,7 +172,8 @@ void Translator::take(Chunk chunk) {
                     .line = line_,
                     .search = search_options_,
                     .wanted = wanted(options_, *search_options_),
-                    .alignment = options_.alignment});
+                    .alignment = options_.alignment,
+                    .source_frame = frames_.source.before.size()});
   start(texts_.back(), std::move(sentences));  // texts stay where they are in memory until they are written
   if (!more) ++line_, segment_ = 0;
 }

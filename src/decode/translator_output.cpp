@@ -22,10 +22,12 @@ std::vector<Translation> Translator::best(Text text) const {
   return line;
 }
 
-// A matrix of attention weights is large, so what is not wanted of it is dropped at once.
+// A matrix of attention weights is large, so what is not wanted of it is dropped at once. Tokens are those of the text:
+// tags that are repeated would move the numbers of all tokens behind them.
 void Translator::take(Text& text, size_t sentence, const Hypothesis& hypothesis, Alignment alignment) const {
   Aligned& aligned = text.aligned[sentence].emplace_back();
   if (!text.ranges.empty()) aligned.links = links(text, sentence, hypothesis, alignment);
+  drop_sources(alignment, text.source_frame, text.repeated[sentence]);
   aligned.alignment = LineAlignment(std::move(alignment), text.alignment);
 }
 
@@ -35,7 +37,6 @@ std::vector<Link> Translator::links(const Text& text, size_t sentence, const Hyp
                                     const Alignment& alignment) const {
   size_t first = 0;  // token of this sentence in the text
   for (size_t i = 0; i < sentence; ++i) first += text.sources[i].size();
-  const size_t given = frames_of(first_.model->config()).source.before.size();
   const size_t tokens = text.sources[sentence].size();
   const auto ranges = vocabularies_.target.decode_with_offsets(hypothesis.ids).ranges;
   const std::span sources = std::span(text.ranges).subspan(first, tokens);
@@ -44,7 +45,7 @@ std::vector<Link> Translator::links(const Text& text, size_t sentence, const Hyp
   std::vector<std::pair<float, size_t>> best(tokens, {0.f, SIZE_MAX});  // weight and number of a target token
   for (size_t target = 0; target < std::min(ranges.size(), size_t(alignment.targets())) && tokens > 0; ++target) {
     if (ranges[target].size() == 0) continue;
-    const auto weights = alignment.row(int64_t(target)).subspan(given, tokens);
+    const auto weights = alignment.row(int64_t(target)).subspan(text.source_frame, tokens);
     const auto source = size_t(std::ranges::max_element(weights) - weights.begin());
     if (sources[source].size() > 0) links.push_back({sources[source], ranges[target]});
     linked[source] = true;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 
@@ -24,7 +25,7 @@ bool names_target(std::string_view piece) {
   return names_opus_target(piece) || (piece.starts_with("<2") && is_bracketed(piece));
 }
 
-// Whether a piece may stand before the language, such as `<news>`.
+// Whether a piece is a symbol such as `<news>`.
 bool is_symbol(const Vocabulary& v, int32_t id) {
   return is_bracketed(v.piece(id)) && !v.is_special(id) && !v.is_byte(id);
 }
@@ -38,10 +39,31 @@ std::optional<int32_t> id_of(const Vocabulary& v, const std::string& language) {
   return std::nullopt;
 }
 
+// The reverse of id_of(): "fr" of `__fr__`.
+std::string short_name(const std::string& piece) {
+  const size_t before = names_opus_target(piece) || piece.starts_with("<2") || piece.starts_with("__") ? 2 : 0;
+  const size_t after = piece.starts_with("<2") ? 1 : before;
+  return piece.substr(before, piece.size() - before - after);
+}
+
+std::vector<std::string> languages_in(const Vocabulary& v, bool (*names)(const std::string& piece)) {
+  std::set<std::string> found;
+  for (int32_t id = 0; id < v.size(); ++id)
+    if (names(v.piece(id))) found.insert(short_name(v.piece(id)));
+  return {found.begin(), found.end()};
+}
+
 int known(const Vocabulary& v, const std::string& language, const char* side, const std::string& where) {
   if (const auto id = id_of(v, language)) return *id;
   throw Error(fmt::format("--{}-lang {}: {} has no piece that names this language", side, language, where),
               "languages are named as in the model: fr for __fr__, fra_Latn, fr_XX, fra for >>fra<<, or fr for <2fr>");
+}
+
+// Whether a source may begin with the tag of its target language.
+bool takes_tags(const ModelConfig& config, const Vocabulary& source) {
+  const TargetLanguage target = config.generation.target_language;
+  return target == TargetLanguage::source ||
+         (target == TargetLanguage::none && config.type != ModelType::decoder_only && has_tags(source));
 }
 
 void set_target(GenerationConfig& g, const Vocabularies& v, const std::string& language, const std::string& where) {
@@ -87,12 +109,16 @@ std::span<const int32_t> leading_tags(const Vocabulary& vocabulary, std::span<co
   size_t tags = 0;
   for (size_t at = 0; at < source.size(); ++at) {
     const std::string& piece = vocabulary.piece(source[at]);
-    if (names_target(piece))
+    if (names_target(piece) || is_symbol(vocabulary, source[at]))
       tags = at + 1;
-    else if (piece != blank && !is_symbol(vocabulary, source[at]))
+    else if (piece != blank)
       break;
   }
   return source.first(tags);
+}
+
+bool name_language(const Vocabulary& vocabulary, std::span<const int32_t> tags) {
+  return std::ranges::any_of(tags, [&](int32_t id) { return names_target(vocabulary.piece(id)); });
 }
 
 void set_languages(ModelConfig& config, const Vocabularies& v, const Languages& languages, const std::string& where) {
@@ -103,12 +129,32 @@ void set_languages(ModelConfig& config, const Vocabularies& v, const Languages& 
     g.source_language_id = known(v.source, languages.source, "source", where);
   }
   if (!languages.target.empty()) {
-    if (g.target_language == TargetLanguage::none && config.type != ModelType::decoder_only && has_tags(v.source))
-      g.target_language = TargetLanguage::source;
+    if (takes_tags(config, v.source)) g.target_language = TargetLanguage::source;
     require(g.target_language != TargetLanguage::none, "--target-lang {}: {} takes no target language",
             languages.target, where);
     set_target(g, v, languages.target, where);
   }
+}
+
+LanguageChoice language_choice(const ModelConfig& config, const Vocabularies& v) {
+  const GenerationConfig& g = config.generation;
+  LanguageChoice choice;
+  if (g.source_language != SourceLanguage::none && g.source_language_id < 0)
+    choice.sources = languages_in(v.source, names_language);
+  if (g.target_language_id >= 0) return choice;
+  if (g.target_language == TargetLanguage::target) {
+    choice.targets = languages_in(v.target, names_language);
+  } else if (takes_tags(config, v.source)) {
+    choice.targets = languages_in(v.source, [](const std::string& piece) { return names_target(piece); });
+    choice.in_text = !choice.targets.empty();
+  }
+  return choice;
+}
+
+SentenceFrames frames_of(ModelConfig config, const Vocabularies& vocabularies, const Languages& languages,
+                         const std::string& where) {
+  set_languages(config, vocabularies, languages, where);
+  return frames_of(config);
 }
 
 }  // namespace dragoman

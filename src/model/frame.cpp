@@ -47,4 +47,10 @@ SentenceFrame target_frame(const ModelConfig& config) {
 
 SentenceFrames frames_of(const ModelConfig& config) { return {source_frame(config), target_frame(config)}; }
 
+bool knows_languages(const ModelConfig& config) {
+  const GenerationConfig& g = config.generation;
+  return (g.source_language == SourceLanguage::none || g.source_language_id >= 0) &&
+         (g.target_language != TargetLanguage::target || g.target_language_id >= 0);
+}
+
 }  // namespace dragoman

@@ -28,4 +28,7 @@ SentenceFrame target_frame(const ModelConfig& config);
 
 SentenceFrames frames_of(const ModelConfig& config);
 
+/// Whether the languages are known that these need.
+bool knows_languages(const ModelConfig& config);
+
 }  // namespace dragoman

@@ -90,7 +90,7 @@ std::vector<PairScore> PairScores::all() && {
 
 PairScores score_lines(const ScoringContext& context, Model& model, const Vocabularies& vocabularies,
                        const LinePairs& lines, const ScoreOptions& options, const LinesOrigin& origin) {
-  const SentenceFrames frames = frames_of(model.config());
+  const SentenceFrames frames = context.frames ? *context.frames : frames_of(model.config());
   auto pairs = encode_pairs(vocabularies.source, vocabularies.target, frames, lines, options.no_spm_encode);
   const auto number = [&](size_t i) { return origin.lines_before + int64_t(i) + 1; };
   PairScores scores;

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct ScoringContext {
   const Backend& backend;
   Arena& arena;
   const PackedWeights& packed;
-  const RoundedWeights* rounded = nullptr;  // LoadedModel::rounded
+  const RoundedWeights* rounded = nullptr;            // LoadedModel::rounded
+  std::shared_ptr<const SentenceFrames> frames = {};  // of the pairs' languages; null: those of the model
 };
 
 /// log p of each target piece of each pair, end of sentence included, given the source and the pieces before it; pairs

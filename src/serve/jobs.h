@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decode/translation.h"
+#include "interop/languages.h"
 
 namespace dragoman {
 
@@ -23,13 +24,14 @@ struct RequestOptions {
   std::map<std::string, std::string> glossary;  // terms and their translations; they take precedence over --glossary
   std::vector<std::string> avoid;               // phrases that must not occur, besides those of --avoid
   bool alignment = false;                       // an Error if the model has no cross-attention
+  Languages languages;                          // of LanguageChoice; empty ones are not chosen
 };
 
 /// Sentences to translate. A TranslationWorker posts calls of the functions: one of `done`
 /// and `failed`, once; none after cancel(), except those posted before.
 struct TranslationJob : RequestOptions {
   std::vector<std::string> sentences;  // one line each
-  std::vector<std::string> languages;  // TextRequest::language of each; empty: none
+  std::vector<std::string> tags;       // TextRequest::tags of each; empty: none
   Wanted wanted = Wanted::log_probs;
   bool links = false;  // as `alignment`, but left out if the model has no cross-attention
   // Called with the beginning of a sentence's best translation as it grows, and at last with the whole text; or null.
@@ -41,6 +43,7 @@ struct TranslationJob : RequestOptions {
 /// Pairs of lines to score.
 struct ScoringJob {
   std::vector<std::string> sources, targets;                            // of equal length
+  Languages languages;                                                  // as of RequestOptions
   std::function<void(std::vector<std::vector<float>> log_probs)> done;  // of each target token, </s> included
   std::function<void(std::exception_ptr error)> failed;
 };

@@ -88,7 +88,7 @@ void translate_request(Service& service, const std::shared_ptr<Exchange>& exchan
   job.search = service.options();
   const std::string source = text_field(fields, "source"), target = text_field(fields, "target");
   const DetectedLanguage language = service.source_of(job.texts, source, target);
-  job.model = service.model_for(language.language, target);
+  job.choose(service.model_for(language.language, target));
   job.format = format_in(fields);
   const int alternatives = alternatives_in(fields, service.options().max_alternatives);
   if (alternatives > 0) {
@@ -111,13 +111,27 @@ void translate_request(Service& service, const std::shared_ptr<Exchange>& exchan
 
 ordered_json language(const std::string& code) { return {{"code", code}, {"name", language_name(code)}}; }
 
+/// The languages of a model as /languages names them: und (undetermined) stands for whatever a request names.
+struct ListedLanguages {
+  std::vector<std::string> sources, targets;
+};
+
+ListedLanguages listed_languages(const ServedModels& models, size_t model) {
+  if (!models[model].source.empty()) return {{models[model].source}, {models[model].target}};
+  LanguageChoice choice = models.languages(model);
+  for (auto* languages : {&choice.sources, &choice.targets})
+    if (languages->empty()) languages->push_back("und");
+  return {std::move(choice.sources), std::move(choice.targets)};
+}
+
 void list_languages(Service& service, const std::shared_ptr<Exchange>& exchange) {
   std::map<std::string, std::set<std::string>> targets;
   for (size_t i = 0; i < service.models().size(); ++i) {
-    const ModelSpec& model = service.models()[i];
-    const bool named = !model.source.empty();
-    targets[named ? model.source : "und"].insert(named ? model.target : "und");
-    targets[named ? model.target : "und"];
+    const ListedLanguages model = listed_languages(service.models(), i);
+    for (const std::string& target : model.targets) targets[target];
+    for (const std::string& source : model.sources)
+      for (const std::string& target : model.targets)
+        if (source != target || model.sources.size() == 1) targets[source].insert(target);
   }
   ordered_json all = ordered_json::array();
   for (const auto& [code, into] : targets) {
@@ -140,18 +154,19 @@ void detect(Service& service, const std::shared_ptr<Exchange>& exchange) {
 }
 
 void frontend_settings(Service& service, const std::shared_ptr<Exchange>& exchange) {
-  const ModelSpec& first = service.models()[0];
+  const ListedLanguages first = listed_languages(service.models(), 0);
   const bool keys = service.keys().needed();
-  respond(*exchange, {{"apiKeys", keys},
-                      {"charLimit", service.options().max_characters},
-                      {"filesTranslation", false},
-                      {"frontendTimeout", 500},
-                      {"keyRequired", keys},
-                      {"language",
-                       {{"source", language(first.source.empty() ? "und" : first.source)},
-                        {"target", language(first.target.empty() ? "und" : first.target)}}},
-                      {"suggestions", false},
-                      {"supportedFilesFormat", ordered_json::array()}});
+  respond(*exchange,
+          {{"apiKeys", keys},
+           {"charLimit", service.options().max_characters},
+           {"filesTranslation", false},
+           {"frontendTimeout", 500},
+           {"keyRequired", keys},
+           {"language",
+            {{"source", language(first.sources[0])},
+             {"target", language(first.targets[first.targets[0] == first.sources[0] && first.targets.size() > 1])}}},
+           {"suggestions", false},
+           {"supportedFilesFormat", ordered_json::array()}});
 }
 
 // A process that has lost its GPU cannot use it again: whoever watches /health should start another.

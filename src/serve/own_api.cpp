@@ -80,12 +80,13 @@ void stream(Service& service, const std::shared_ptr<Exchange>& exchange, const T
   translate_texts(service, exchange, request.job, partial, done);
 }
 
-// The number of the model for the languages that a request names: with a single model it need not name both, or any.
-size_t model_of(const Service& service, std::span<const std::string> texts, const std::string& source,
-                const std::string& target) {
+// The model for the languages that a request names: with a single model it need not name both, or any.
+ModelChoice model_of(const Service& service, std::span<const std::string> texts, const std::string& source,
+                     const std::string& target) {
   const ServedModels& models = service.models();
   const bool single = models.size() == 1;
-  if (single && target.empty() && (source.empty() || source == "auto")) return 0;
+  if (single && target.empty() && (source.empty() || source == "auto"))
+    return service.model_for(models[0].source, models[0].target);
   require(single || !target.empty(), "target is missing: the language to translate into");
   const std::string& into = target.empty() ? models[0].target : target;
   const auto found = service.source_of(texts, source.empty() ? "auto" : source, into);
@@ -95,7 +96,7 @@ size_t model_of(const Service& service, std::span<const std::string> texts, cons
 void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
   TranslateRequest request = read_translate_request(fields_of(exchange->request()), service.options());
   service.require_key(exchange->request(), request.api_key);
-  request.job.model = model_of(service, request.job.texts, request.source, request.target);
+  request.job.choose(model_of(service, request.job.texts, request.source, request.target));
   if (request.stream) return stream(service, exchange, request);
   translate_texts(service, exchange, request.job, nullptr, [exchange, request](const std::vector<TextResult>& r) {
     exchange->respond({.body = answer_of(r, request)});
@@ -127,7 +128,8 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
   service.require_key(exchange->request(), request.api_key);
   ScoringJob job{.sources = std::move(request.sources), .targets = std::move(request.targets)};
   service.take_characters(characters_of(job.sources) + characters_of(job.targets));
-  const size_t model = model_of(service, job.sources, request.source, request.target);
+  ModelChoice choice = model_of(service, job.sources, request.source, request.target);
+  job.languages = std::move(choice.languages);
   job.done = [&service, exchange](const std::vector<std::vector<float>>& log_probs) {
     if (!log_probs.empty()) service.note_device("");  // it was used
     try {
@@ -137,7 +139,7 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
     }
   };
   job.failed = [&service, exchange](const std::exception_ptr& error) { answer_failure(service, *exchange, error); };
-  const auto submitted = service.models().submit(model, std::move(job));
+  const auto submitted = service.models().submit(choice.model, std::move(job));
   exchange->when_abandoned([submitted](int) { submitted.cancel(); });
 }
 

@@ -140,6 +140,15 @@ std::vector<std::string> option_names() {
   return names;
 }
 
+// A parameter of the request takes the place of the server's other way to say the same.
+void override_alternatives(SearchOptions& search, const json& fields) {
+  const auto alone = [&](const char* name, const char* other) {
+    return fields.contains(name) && !fields.contains(other);
+  };
+  if (alone("normalize", "length_penalty")) search.length_penalty = 0;
+  if (alone("max_length_add", "max_length_factor")) search.max_length_factor = 0;
+}
+
 // As the command line does, where a parameter has no effect or contradicts another one.
 void check_effects(const SearchOptions& search, const json& fields) {
   require_effective(
@@ -185,6 +194,7 @@ TranslateRequest read_translate_request(const json& fields, const SearchOptions&
     else
       read_parameter<TranslateRequest>(request, translate_parameters, name, value, option_names());
   }
+  override_alternatives(request.job.search, fields);
   check_effects(request.job.search, fields);
   resolve(request, fields.contains("beam_size"));
   validate(request.job.search);

@@ -103,7 +103,9 @@ async function readModels() {
   ({models} = await (await fetch('v1/models')).json());
 }
 
-const aligns = () => models.find(m => m.source === $('source').value && m.target === $('target').value)?.alignment;
+// A model that is not for one pair is the only one.
+const aligns = () =>
+  (models.find(m => m.source === $('source').value && m.target === $('target').value) ?? models[0])?.alignment;
 
 function request(text) {
   const [source, target] = [$('source').value, $('target').value];

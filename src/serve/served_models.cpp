@@ -1,5 +1,7 @@
 #include "serve/served_models.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -27,6 +29,37 @@ void require_languages_or_file(const std::string& spec) {
   if (before == spec || before.find('/') != std::string::npos || std::filesystem::exists(spec)) return;
   throw Error(fmt::format("--model {}: '{}' is not two languages, and there is no file {}", spec, before, spec),
               "--model SOURCE-TARGET=FILE, such as en-fr=FILE, or FILE alone");
+}
+
+std::vector<std::string> files_of(const std::vector<ModelSpec>& specs) {
+  std::vector<std::string> files;
+  for (const ModelSpec& spec : specs)
+    if (std::ranges::find(files, spec.file) == files.end()) files.push_back(spec.file);
+  return files;
+}
+
+// The pair chooses the languages, where the model lets it.
+void require_known(const ModelSpec& spec, const LanguageChoice& choice) {
+  if (spec.source.empty()) return;
+  const auto require_one_of = [&](const std::vector<std::string>& known, const std::string& language,
+                                  const char* side) {
+    if (known.empty() || std::ranges::binary_search(known, language)) return;
+    throw Error(
+        fmt::format("--model {}:{}={}: the model has no piece that names the {} language {}, only {}", spec.source,
+                    spec.target, spec.file, side, language, fmt::join(known, ", ")),
+        fmt::format("name the pair by these, or store the language in the model: dragoman convert -i {} -o FILE "
+                    "--{}-lang LANG",
+                    spec.file, side));
+  };
+  require_one_of(choice.sources, spec.source, "source");
+  require_one_of(choice.targets, spec.target, "target");
+}
+
+void warn_of_pairs(const std::vector<ModelSpec>& specs, const std::string& file, const LanguageChoice& choice) {
+  const auto pairs = std::ranges::count(specs, file, &ModelSpec::file);
+  if (pairs > 1 && choice.sources.empty() && choice.targets.empty())
+    log_warning("--model names {} for {} pairs of languages, but it has one pair: it translates all of them alike",
+                file, pairs);
 }
 
 void log_failure(const std::string& error) { log_warning("Reloading failed, the old models stay in use: {}", error); }
@@ -63,10 +96,15 @@ std::vector<ModelSpec> model_specs(const ServeOptions& options) {
 }
 
 ServedModels::ServedModels(Engine& engine, const ServeOptions& options, Metrics& metrics, Post post)
-    : engine_(engine), options_(options), metrics_(metrics), post_(std::move(post)), specs_(model_specs(options)) {
+    : engine_(engine),
+      options_(options),
+      metrics_(metrics),
+      post_(std::move(post)),
+      specs_(model_specs(options)),
+      files_(files_of(specs_)) {
   if (engine.backend().is_device() && options_.search_memory.bytes > 0)
     log_warning("--search-memory has no effect on a GPU, where all searches share its free memory");
-  for (const ModelSpec& spec : specs_) workers_.push_back(load(spec));
+  workers_ = load();
 }
 
 ServedModels::~ServedModels() {
@@ -74,9 +112,22 @@ ServedModels::~ServedModels() {
   if (reloader_.joinable()) reloader_.join();
 }
 
-std::shared_ptr<TranslationWorker> ServedModels::load(const ModelSpec& spec) const {
+std::vector<std::shared_ptr<TranslationWorker>> ServedModels::load() const {
+  std::vector<std::shared_ptr<TranslationWorker>> workers;
+  for (const std::string& file : files_) {
+    workers.push_back(load(file));
+    const LanguageChoice& choice = workers.back()->languages();
+    for (const ModelSpec& spec : specs_)
+      if (spec.file == file) require_known(spec, choice);
+    warn_of_pairs(specs_, file, choice);
+  }
+  return workers;
+}
+
+std::shared_ptr<TranslationWorker> ServedModels::load(const std::string& file) const {
   EnsembleOptions model = options_;
-  model.models = {spec.file};
+  model.models = {file};
+  model.requests_name_languages = true;
   return std::make_shared<TranslationWorker>(
       engine_, model,
       TranslateOptions{.mini_batch_words = options_.mini_batch_words,
@@ -85,9 +136,18 @@ std::shared_ptr<TranslationWorker> ServedModels::load(const ModelSpec& spec) con
       metrics_, post_);
 }
 
+const std::shared_ptr<TranslationWorker>& ServedModels::worker(size_t model) const {
+  return workers_[size_t(std::ranges::find(files_, specs_[model].file) - files_.begin())];
+}
+
 bool ServedModels::aligns(size_t model) const {
   const std::lock_guard lock(mutex_);
-  return workers_[model]->aligns();
+  return worker(model)->aligns();
+}
+
+LanguageChoice ServedModels::languages(size_t model) const {
+  const std::lock_guard lock(mutex_);
+  return worker(model)->languages();
 }
 
 void ServedModels::Submitted::cancel() const {
@@ -97,12 +157,12 @@ void ServedModels::Submitted::cancel() const {
 // Holds the lock, so that a worker gets no job after it was replaced.
 ServedModels::Submitted ServedModels::submit(size_t model, TranslationJob job) {
   const std::lock_guard lock(mutex_);
-  return {workers_[model], workers_[model]->submit(std::move(job))};
+  return {worker(model), worker(model)->submit(std::move(job))};
 }
 
 ServedModels::Submitted ServedModels::submit(size_t model, ScoringJob job) {
   const std::lock_guard lock(mutex_);
-  return {workers_[model], workers_[model]->submit(std::move(job))};
+  return {worker(model), worker(model)->submit(std::move(job))};
 }
 
 void ServedModels::reload(Done done) {
@@ -142,7 +202,7 @@ void ServedModels::load_again(const std::vector<Done>& waiting) {
   std::vector<std::shared_ptr<TranslationWorker>> workers;
   std::string error;
   try {
-    for (const ModelSpec& spec : specs_) workers.push_back(load(spec));
+    workers = load();
   } catch (const std::filesystem::filesystem_error& e) {
     error = error_of(e).what();
     workers.clear();

@@ -15,8 +15,8 @@ namespace dragoman {
 class Engine;
 class TranslationWorker;
 
-/// "en-fr=FILE": a model and its languages. In "pt-BR:en=FILE" a language has a hyphen. FILE alone: it accepts any
-/// languages that a request names.
+/// "en-fr=FILE": a model and its languages. In "pt-BR:en=FILE" a language has a hyphen. FILE alone: requests
+/// name the languages, any or those that the model knows.
 struct ModelSpec {
   std::string source, target, file;
 };
@@ -25,17 +25,19 @@ ModelSpec parse_model_spec(const std::string& spec);
 /// what is before the = is not two languages and no file has the whole name.
 std::vector<ModelSpec> model_specs(const ServeOptions& options);
 
-/// The models of a server, each with its worker.
+/// The models of a server, each with its worker. Pairs of languages that name the same file share a model.
 class ServedModels {
  public:
-  /// Loads all. Errors are those of TranslationWorker.
+  /// Loads all. Errors are those of TranslationWorker; also if a model that lets requests choose languages does not
+  /// know those of its pair. Warns if pairs share a model that does not.
   ServedModels(Engine& engine, const ServeOptions& options, Metrics& metrics, Post post);
   ~ServedModels();
   ServedModels(const ServedModels&) = delete;
 
   size_t size() const { return specs_.size(); }
   const ModelSpec& operator[](size_t model) const { return specs_[model]; }
-  bool aligns(size_t model) const;  // whether it can give alignments; a reload may change it
+  bool aligns(size_t model) const;               // whether it can give alignments; a reload may change it
+  LanguageChoice languages(size_t model) const;  // that requests choose; likewise
 
   /// A job that can be cancelled.
   struct Submitted {
@@ -54,7 +56,9 @@ class ServedModels {
   void reload(Done done);
 
  private:
-  std::shared_ptr<TranslationWorker> load(const ModelSpec& spec) const;
+  std::vector<std::shared_ptr<TranslationWorker>> load() const;
+  std::shared_ptr<TranslationWorker> load(const std::string& file) const;
+  const std::shared_ptr<TranslationWorker>& worker(size_t model) const;  // with the lock
   std::vector<Done> take_waiting();
   void load_again(const std::vector<Done>& waiting);
 
@@ -63,10 +67,11 @@ class ServedModels {
   Metrics& metrics_;
   const Post post_;
   const std::vector<ModelSpec> specs_;
+  const std::vector<std::string> files_;  // each once
   mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<TranslationWorker>> workers_;
-  std::vector<Done> waiting_;  // reloads that have not begun
-  bool reloading_ = false;     // the thread will look at waiting_
+  std::vector<std::shared_ptr<TranslationWorker>> workers_;  // of files_
+  std::vector<Done> waiting_;                                // reloads that have not begun
+  bool reloading_ = false;                                   // the thread will look at waiting_
   std::thread reloader_;
 };
 

@@ -32,6 +32,12 @@ template <class... A>
 /// The characters of texts as the limit counts them: at least one for each text, as each costs time.
 int64_t characters_of(std::span<const std::string> texts);
 
+/// A model, and the languages that a request chooses of it (LanguageChoice).
+struct ModelChoice {
+  size_t model = 0;
+  Languages languages;
+};
+
 class Service;
 
 /// What answers requests of a method for a path. `counted`: it computes, so the number that runs at once is limited.
@@ -71,8 +77,8 @@ class Service {
                              const std::string& target) const;
   /// All languages, the most likely first: those of --detect-model, else the only one that a model translates from.
   std::vector<DetectedLanguage> detect(std::span<const std::string> texts) const;
-  /// The number of the model for these languages. Refusal if there is none.
-  size_t model_for(const std::string& source, const std::string& target) const;
+  /// The model for these languages. Refusal if there is none, or if it needs languages and knows no such ones.
+  ModelChoice model_for(const std::string& source, const std::string& target) const;
   /// Refusal unless the key (of the parameters, or a bearer token) is one of those that may translate.
   void require_key(const HttpRequest& request, std::string_view key) const;
   /// Counts the characters of all that a request has computed. Refusal if they are too many.

@@ -13,10 +13,19 @@
 namespace dragoman {
 namespace {
 
-// What may hold the tags of a sentence (leading_tags() in interop/languages.h).
-std::string beginning_with_tags(const std::string& sentence) {
-  constexpr size_t longest = 64;  // bytes of "<2zh_Hans>" and the like
-  return sentence.starts_with('<') || sentence.starts_with(">>") ? sentence.substr(0, longest) : "";
+// What may be the tags of a text (leading_tags() in interop/languages.h), "<med> <2de>". Each sentence gets a copy.
+std::string beginning_with_tags(const std::string& text) {
+  constexpr size_t longest = 256;  // bytes
+  size_t end = 0;
+  for (size_t at = 0; at < text.size() && at < longest; at = text.find_first_not_of(' ', end)) {
+    const std::string_view rest = std::string_view(text).substr(at, longest - at);
+    const std::string_view close = rest.starts_with(">>") ? "<<" : ">";
+    if (!rest.starts_with('<') && !rest.starts_with(">>")) break;
+    const size_t closed = rest.find(close);
+    if (closed == std::string_view::npos) break;
+    end = at + closed + close.size();
+  }
+  return text.substr(0, end);
 }
 
 HttpResponse failure_response(Service& service, const std::exception_ptr& error) {
@@ -58,8 +67,8 @@ class Texts {
     return all;
   }
 
-  /// A text may begin with the language to translate into, which counts for all its sentences.
-  std::vector<std::string> languages() const {
+  /// For each sentence the tags with which its text begins.
+  std::vector<std::string> tags() const {
     std::vector<std::string> all;
     for (const Document& text : documents_) {
       if (text.sentences().empty()) continue;
@@ -150,10 +159,12 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
   for (const auto& [term, translation] : job.glossary) further += term + translation;
   for (const std::string& phrase : job.avoid) further += phrase;
   service.take_characters(characters_of(job.texts) + count_characters(further));
-  const auto texts = std::make_shared<Texts>(std::move(job.texts), job.format, service.models()[job.model].source);
+  const std::string& source = service.models()[job.model].source;
+  const auto texts =
+      std::make_shared<Texts>(std::move(job.texts), job.format, source.empty() ? job.languages.source : source);
   TranslationJob translation{std::move(static_cast<RequestOptions&>(job))};
   translation.sentences = texts->sentences();
-  translation.languages = texts->languages();
+  translation.tags = texts->tags();
   translation.wanted = job.scores ? Wanted::log_probs : Wanted::pieces;
   translation.links = texts->need_links();
   if (partial && job.format == DocumentFormat::text)  // markup moves until a sentence is whole

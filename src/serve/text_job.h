@@ -16,6 +16,8 @@ struct TextJob : RequestOptions {
   std::vector<std::string> texts;
   DocumentFormat format = DocumentFormat::text;
   bool scores = false;  // log-probabilities, too
+
+  void choose(ModelChoice choice) { model = choice.model, languages = std::move(choice.languages); }
 };
 
 /// A translated text.

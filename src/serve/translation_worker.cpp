@@ -1,5 +1,6 @@
 #include "serve/translation_worker.h"
 
+#include <fmt/ranges.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "base/machine.h"
 #include "base/memory_size.h"
 #include "base/new_thread.h"
+#include "base/utf8.h"
 #include "model/model.h"
 #include "score/pair_scorer.h"
 
@@ -38,7 +40,8 @@ TranslationWorker::TranslationWorker(Engine& engine, const EnsembleOptions& mode
       metrics_(metrics),
       post_(std::move(post)),
       ensemble_(model, engine.backend()),
-      aligns_(ensemble_.models()[0].model->config().has_cross_attention()) {
+      aligns_(ensemble_.models()[0].model->config().has_cross_attention()),
+      languages_(language_choice(ensemble_.models()[0].model->config(), ensemble_.vocabularies())) {
   require_memory_for_a_line();
   thread_ = new_thread([this] { return std::thread([this] { work(); }); });
 }
@@ -57,6 +60,41 @@ void TranslationWorker::require_memory_for_a_line() const {
                             to_string(MemorySize{options_.search_memory})),
                 "give more: 64M is enough for most models");
   }
+}
+
+// Whether a text that begins so has the tag of its target language.
+bool TranslationWorker::names_language(const std::string& beginning) const {
+  if (!languages_.in_text) return false;
+  constexpr size_t longest = 256;  // bytes of tags
+  std::string tags = beginning.substr(0, longest);
+  clean_utf8(tags);
+  const Vocabulary& source = ensemble_.vocabularies().source;
+  const std::vector<int32_t> ids = source.encode(tags);
+  return name_language(source, leading_tags(source, ids));
+}
+
+// `beginnings`: of the texts.
+void TranslationWorker::require_languages(const Languages& chosen, std::span<const std::string> beginnings) const {
+  require(!chosen.source.empty() || languages_.sources.empty(), "source is missing: the model translates from {}",
+          fmt::join(languages_.sources, ", "));
+  if (!chosen.target.empty() || languages_.targets.empty()) return;
+  const std::string* before = nullptr;  // sentences of one text begin alike
+  for (const std::string& beginning : beginnings) {
+    if (before && *before == beginning) continue;
+    before = &beginning;
+    require(names_language(beginning), "target is missing: the model translates into {}",
+            fmt::join(languages_.targets, ", "));
+  }
+}
+
+// Null: those of the model.
+std::shared_ptr<const SentenceFrames> TranslationWorker::frames_of(const Languages& chosen) {
+  if (chosen.source.empty() && chosen.target.empty()) return nullptr;
+  auto& frames = frames_[{chosen.source, chosen.target}];
+  if (!frames)
+    frames = std::make_shared<const SentenceFrames>(
+        dragoman::frames_of(ensemble_.models()[0].model->config(), ensemble_.vocabularies(), chosen, "the model"));
+  return frames;
 }
 
 TranslationWorker::~TranslationWorker() { finish(); }
@@ -78,10 +116,14 @@ void TranslationWorker::send(std::function<void()> message) {
 TranslationWorker::Ticket TranslationWorker::submit(TranslationJob job) {
   validate(job.search);
   require(!job.alignment || aligns_, "alignment: the model has no cross-attention to take the alignment from");
+  require_languages(job.languages, job.tags);
   return send_job(std::move(job));
 }
 
-TranslationWorker::Ticket TranslationWorker::submit(ScoringJob job) { return send_job(std::move(job)); }
+TranslationWorker::Ticket TranslationWorker::submit(ScoringJob job) {
+  require_languages(job.languages, job.sources);
+  return send_job(std::move(job));
+}
 
 // If a job cannot begin, as without memory, it fails.
 template <class Job>
@@ -168,6 +210,7 @@ void TranslationWorker::begin(Ticket ticket, TranslationJob& job) {
   const size_t bytes = bytes_of(job.sentences);
   Lane& lane = lanes_[bytes <= short_job ? 0 : 1];
   TextRequest request{.search = job.search, .wanted = job.wanted, .alignment = job.alignment || (job.links && aligns_)};
+  request.frames = frames_of(job.languages);
   if (!job.glossary.empty())
     request.glossary = std::make_shared<const Glossary>(job.glossary, ensemble_.vocabularies().target);
   if (!job.avoid.empty()) request.avoid = std::make_shared<const ForbiddenPhrases>(job.avoid, ensemble_.piece_texts());
@@ -226,7 +269,7 @@ void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
     TextRequest request = running.request;
     request.text = std::move(running.job.sentences[sentence]);
     if (sentence == 0) request.prefix = running.job.prefix;
-    if (!running.job.languages.empty()) request.language = running.job.languages[sentence];
+    if (!running.job.tags.empty()) request.tags = running.job.tags[sentence];
     request.line = sentence;
     if (running.job.partial)
       request.partial = [this, partial = running.job.partial, sentence](const std::string& text) {
@@ -329,13 +372,17 @@ void TranslationWorker::score_some() {
   scoring_.erase(next);
 }
 
-void TranslationWorker::score_next(Scoring& s) const {
-  const size_t from = s.log_probs.size(), to = std::min(from + pairs_scored_at_once, s.job.sources.size());
+void TranslationWorker::score_next(Scoring& s) {
+  const size_t from = s.log_probs.size(), most = std::min(from + pairs_scored_at_once, s.job.sources.size());
+  const bool named = from < most && names_language(s.job.sources[from]);
+  size_t to = from;  // those that name their language have other frames
+  while (to < most && names_language(s.job.sources[to]) == named) ++to;
   const auto part = [&](const std::vector<std::string>& all) {
     return std::vector(all.begin() + ptrdiff_t(from), all.begin() + ptrdiff_t(to));
   };
   const TranslatingModel& first = ensemble_.models()[0];
-  const ScoringContext context{first.cx->backend, first.cx->arena, *first.cx->packed, first.cx->rounded};
+  const ScoringContext context{first.cx->backend, first.cx->arena, *first.cx->packed, first.cx->rounded,
+                               named ? nullptr : frames_of(s.job.languages)};
   auto scores =
       score_lines(context, *first.model, ensemble_.vocabularies(), {part(s.job.sources), part(s.job.targets)},
                   {.mini_batch_words = options_.tokens_in_flight(first.cx->backend), .max_length = options_.max_length},

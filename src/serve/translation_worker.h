@@ -35,8 +35,11 @@ class TranslationWorker {
 
   /// Whether the model can give alignments.
   bool aligns() const { return aligns_; }
+  /// The languages that jobs choose.
+  const LanguageChoice& languages() const { return languages_; }
 
-  Ticket submit(TranslationJob job);  // an Error if it wants an alignment that the model cannot give
+  /// Error if it wants an alignment that the model cannot give, or lacks a language.
+  Ticket submit(TranslationJob job);
   Ticket submit(ScoringJob job);
   void cancel(Ticket ticket);
   /// Returns when all jobs are answered. No more jobs may be submitted.
@@ -66,6 +69,9 @@ class TranslationWorker {
   };
 
   void require_memory_for_a_line() const;
+  bool names_language(const std::string& beginning) const;
+  void require_languages(const Languages& chosen, std::span<const std::string> beginnings) const;
+  std::shared_ptr<const SentenceFrames> frames_of(const Languages& chosen);
   void work();
   bool take_messages();
   void send(std::function<void()> message);
@@ -84,7 +90,7 @@ class TranslationWorker {
   void score_some();
   void post_answers();
   void release_memory();
-  void score_next(Scoring& scoring) const;
+  void score_next(Scoring& scoring);
   bool idle() const { return running_.empty() && scoring_.empty(); }
 
   Engine& engine_;
@@ -93,12 +99,14 @@ class TranslationWorker {
   const Post post_;
   const LoadedEnsemble ensemble_;
   const bool aligns_;  // the model has cross-attention
+  const LanguageChoice languages_;
 
   // Used by the worker's thread only.
   std::array<Lane, 2> lanes_;  // of short and of long jobs
   std::map<Ticket, Running> running_;
   std::map<Ticket, Scoring> scoring_;
-  std::vector<std::function<void()>> answers_;  // to be posted
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const SentenceFrames>> frames_;  // by languages
+  std::vector<std::function<void()>> answers_;                                                   // to be posted
 
   std::mutex mutex_;
   std::condition_variable arrived_;

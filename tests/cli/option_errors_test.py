@@ -299,6 +299,7 @@ PROVOKED = {
     "--… is for one model, --model names …": "serve -m en-de=m en-fr=m --port 0 --target-lang fr",
     "--model …: '…' is not two languages, and there is no file …": "serve -m x=m --port 0",
     "--model …: the language pair is ambiguous": "serve -m pt-BR-en=m --port 0",
+    "--model …: the model has no piece that names the … language …, only …": "serve -m en-es=tagged --port 0",
     "… has no keys, expected one per line": "serve -m m --port 0 --api-keys empty",
     "the system cannot start more threads: …": "translate -m m -i s --cpu-threads 2",
     "--… needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
@@ -320,6 +321,7 @@ class OptionErrors(ErrorsCase):
                  f"{TRAIN} -m recurrent --transformer-decoder-autoreg rnn",
                  COMPRESSED.replace("new", "compressed"),
                  f"{TRAIN} -m copies --copy",
+                 f"{TRAIN} -m tagged --dim-vocabs 310 --protected-symbols <2de> <2fr>".replace("-v v v", "-v x x"),
                  f"{TRAIN} -m placeless --transformer-positions none",
                  RNN.replace("new", "s2s"),
                  "align -t s t -v v v --shortlist list")

@@ -23,6 +23,7 @@
 #include "cli/serve_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
+#include "decode/search_fields.h"
 #include "engine/model_files.h"
 #include "options/table_files.h"
 #include "options/train_table.h"
@@ -238,6 +239,21 @@ int threads_of(Table<Options> table, const Strings& arguments) {
   return make_command(
              std::move(table), +[](Engine&, const Options&) { return thread_count(); })
       .run(arguments);
+}
+
+// The defaults of requests, but for what a request asks for: how many translations, or samples.
+TEST(Serve, TakesTheOptionsOfTheSearchThatTranslateTakes) {
+  static const std::set<std::string_view> of_requests = {"n-best", "output-sampling", "temperature", "seed"};
+  const auto has = [](const auto& table, std::string_view name) {
+    return std::ranges::any_of(table.flags, [&](const auto& flag) { return flag.name == name; });
+  };
+  for (const SearchField& field : search_fields()) {
+    const std::string_view name = field.option.substr(0, field.option.find(' '));
+    EXPECT_TRUE(has(translate_table(), name)) << name;
+    EXPECT_EQ(has(serve_table(), name), !of_requests.contains(name)) << name;
+  }
+  for (const auto& flag : translate_table().flags)
+    EXPECT_TRUE(flag.group != "Search" || has(serve_table(), flag.name)) << flag.name;
 }
 
 TEST(CpuThreads, AreThoseOfTheEngineThatACommandRunsOn) {

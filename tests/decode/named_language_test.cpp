@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/log.h"
 #include "decode/translator.h"
+#include "interop/languages.h"
 #include "tests/decode/tiny_translator.h"
 
 namespace dragoman {
@@ -9,14 +11,15 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 /// A line begins with the language to translate into, which counts for all of it.
 class NamedLanguage : public testing::Test {
  protected:
   NamedLanguage() {
-    ListedVocabulary words{
-        .special = {.unk = 0, .eos = 1},
-        .pieces = {"<unk>", "</s>", ">>fra<<", ">>deu<<", "a", "red", "house", "the", "book", "▁", "<2fr>"}};
+    ListedVocabulary words{.special = {.unk = 0, .eos = 1},
+                           .pieces = {"<unk>", "</s>", ">>fra<<", ">>deu<<", "a", "red", "house", "the", "book", "▁",
+                                      "<2fr>", "<med>", "<law>"}};
     while (int(words.pieces.size()) < tiny_vocabulary().size())
       words.pieces.push_back(fmt::format("w{}", words.pieces.size()));
     const Vocabulary both = Vocabulary::from_list(std::move(words), "words");
@@ -49,8 +52,8 @@ TEST_F(NamedLanguage, CountsForAllSegmentsOfALine) {
 TEST_F(NamedLanguage, MayBeAProtectedSymbolAfterABlank) {
   EXPECT_NE(translated("▁ <2fr> a"), translated("a"));
   EXPECT_EQ(translated("▁ <2fr> a red"), translated("▁ <2fr> a") + ' ' + translated("▁ <2fr> red"));
-  EXPECT_EQ(answer({.text = "house", .language = "▁ <2fr> a red"}).text, translated("▁ <2fr> house"));
-  EXPECT_EQ(answer({.text = "house", .language = "a <2fr>"}).text, translated("house"));
+  EXPECT_EQ(answer({.text = "house", .tags = "▁ <2fr> a red"}).text, translated("▁ <2fr> house"));
+  EXPECT_EQ(answer({.text = "house", .tags = "a <2fr>"}).text, translated("house"));
 }
 
 TEST_F(NamedLanguage, CountsForAllThatIsReadOfALine) {
@@ -68,11 +71,65 @@ TEST_F(NamedLanguage, CountsForAllThatIsReadOfALine) {
 }
 
 TEST_F(NamedLanguage, MayBeThatOfARequestIfTheTextNamesNone) {
-  EXPECT_EQ(answer({.text = "house the", .language = ">>fra<<"}).text, translated(">>fra<< house the"));
-  EXPECT_EQ(answer({.text = ">>deu<< house the", .language = ">>fra<<"}).text, translated(">>deu<< house the"));
-  EXPECT_EQ(answer({.text = "house the", .language = ">>klingon<<"}).text, translated("house the"));
-  EXPECT_EQ(answer({.text = "house the", .language = "book"}).text, translated("house the"));
-  EXPECT_EQ(answer({.text = "", .language = ">>fra<<"}).text, "");
+  EXPECT_EQ(answer({.text = "house the", .tags = ">>fra<<"}).text, translated(">>fra<< house the"));
+  EXPECT_EQ(answer({.text = ">>deu<< house the", .tags = ">>fra<<"}).text, translated(">>deu<< house the"));
+  EXPECT_EQ(answer({.text = "house the", .tags = ">>klingon<<"}).text, translated("house the"));
+  EXPECT_EQ(answer({.text = "house the", .tags = "book"}).text, translated("house the"));
+  EXPECT_EQ(answer({.text = "", .tags = ">>fra<<"}).text, "");
+}
+
+TEST_F(NamedLanguage, IsMissedInALineWithoutOne) {
+  std::string said;
+  const LogSink sink = [&](LogLevel, std::string_view message) { said += message; };
+  const LogScope scope(&sink);
+  for (const char* line : {">>fra<< house", "<med> <2fr> a", ""}) translated(line);
+  EXPECT_EQ(said, "");
+  for (const char* line : {"<med> house", "house"}) translated(line);
+  EXPECT_EQ(said,
+            "line 1 does not begin with the language to translate into, nor does --target-lang name it: deu, fr, fra");
+}
+
+// As if it stood before the text, but for the length limit, for which it counts only there.
+TEST_F(NamedLanguage, MayBeInTheFramesOfARequest) {
+  const auto frames =
+      std::make_shared<const SentenceFrames>(frames_of(tiny.model->config(), *vocabularies, {"", "fra"}, "the model"));
+  EXPECT_THAT(translated(">>fra<< house the"), StartsWith(answer({.text = "house the", .frames = frames}).text));
+  const auto first = [&](TextRequest request) { return answer(std::move(request)).piece_log_probs.at(0); };
+  EXPECT_EQ(first({.text = "house the", .frames = frames}), first({.text = ">>fra<< house the"}));
+  EXPECT_NE(first({.text = "house the", .frames = frames}), first({.text = "house the"}));
+  EXPECT_EQ(answer({.text = ">>deu<< house the", .frames = frames}).text, translated(">>deu<< house the"));
+  EXPECT_EQ(answer({.text = "house the", .frames = frames, .tags = ">>deu<<"}).text, translated(">>deu<< house the"));
+  EXPECT_THAT(translated(">>fra<< <med> house"),
+              StartsWith(answer({.text = "house", .frames = frames, .tags = "<med>"}).text));
+  EXPECT_EQ(answer({.text = "house the", .frames = frames, .alignment = true}).alignment.sources, 4);
+}
+
+// Symbols that name no language, such as domains.
+TEST_F(NamedLanguage, IsNotTheOnlyTagOfALine) {
+  EXPECT_NE(translated("<med> house the"), translated("house the"));
+  EXPECT_EQ(translated("<med> a red house the"), translated("<med> a red") + ' ' + translated("<med> house the"));
+  EXPECT_EQ(translated("<med> <2fr> a red"), translated("<med> <2fr> a") + ' ' + translated("<med> <2fr> red"));
+  EXPECT_EQ(answer({.text = "house the", .tags = "<med> a red"}).text, translated("<med> house the"));
+  EXPECT_EQ(answer({.text = "<law> house the", .tags = "<med>"}).text, translated("<law> house the"));
+}
+
+TEST_F(NamedLanguage, IsKeptByAPartWithOtherTags) {
+  EXPECT_EQ(answer({.text = "<law> a", .tags = "<2fr> red"}).text, translated("<2fr> <law> a"));
+  EXPECT_EQ(answer({.text = "<law> >>deu<<", .tags = "<2fr> red"}).text, translated("<law> >>deu<<"));
+}
+
+// A tag that is repeated is none of the line's tokens.
+TEST_F(NamedLanguage, IsOneTokenInTheAlignmentOfALine) {
+  const std::string line = "<med> a red house the";  // 5 tokens, and </s> of both segments
+  const LineAlignment found = answer({.text = line, .alignment = true}).alignment;
+  EXPECT_EQ(found.sources, 7);
+  const LineAlignment first = answer({.text = "<med> a red", .alignment = true}).alignment;
+  const LineAlignment second = answer({.text = "house the", .tags = "<med>", .alignment = true}).alignment;
+  EXPECT_EQ(first.sources, 4);
+  EXPECT_EQ(second.sources, 3);
+  LineAlignment both = first;
+  append(both, second);
+  EXPECT_EQ(to_text(found, {AlignmentStyle::hard}), to_text(both, {AlignmentStyle::hard}));
 }
 
 // "fra" in >>fra<< and "2fr" in <2fr> are no words of the line.
@@ -91,20 +148,20 @@ TEST_F(NamedLanguage, ContainsNoTermsOfAGlossary) {
     EXPECT_THAT(with_terms.translate({&line, 1})[0], testing::HasSubstr(word)) << line;
     EXPECT_THAT(answer({.text = line, .glossary = glossary}).text, testing::HasSubstr(word)) << line;
   }
-  const Translation told = answer({.text = "fra a", .glossary = glossary, .language = ">>fra<<"});
+  const Translation told = answer({.text = "fra a", .glossary = glossary, .tags = ">>fra<<"});
   EXPECT_THAT(told.text, testing::HasSubstr("book")) << "the tag is not in the text";
 }
 
-class LinksAfterALanguage : public NamedLanguage, public testing::WithParamInterface<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Named, LinksAfterALanguage, testing::Values(">>fra<< a red ", "▁ <2fr> a "));
+class LinksAfterATag : public NamedLanguage, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Named, LinksAfterATag, testing::Values(">>fra<< a red ", "<med> a red ", "▁ <2fr> a "));
 
-TEST_P(LinksAfterALanguage, AreWithTheWordsOfTheText) {
+TEST_P(LinksAfterATag, AreWithTheWordsOfTheText) {
   const std::string first = GetParam();
-  const bool is_one_piece = first.starts_with('>');
+  const bool is_one_piece = !first.starts_with("▁");
   std::vector<ByteRange> expected, found;
   for (int word = 12; word < 50; ++word) {
     const std::string second = fmt::format("w{}", word) + (is_one_piece ? fmt::format(" w{}", word + 100) : "");
-    for (const Link& link : answer({.text = second, .language = first, .alignment = true}).links)
+    for (const Link& link : answer({.text = second, .tags = first, .alignment = true}).links)
       expected.push_back({link.source.begin + first.size(), link.source.end + first.size()});
     for (const Link& link : answer({.text = first + second, .alignment = true}).links)
       if (link.source.begin >= first.size()) found.push_back(link.source);
@@ -123,7 +180,7 @@ TEST_F(NamedLanguage, LinksWordsOfATextThatNamesItAgainAndAgain) {
     EXPECT_LE(link.source.end, text.size());
     EXPECT_TRUE(link.source.begin == 0 || text[link.source.begin - 1] == ' ') << link.source.begin;
   }
-  EXPECT_NO_THROW(answer({.text = text, .language = ">>fra<<", .alignment = true}));
+  EXPECT_NO_THROW(answer({.text = text, .tags = ">>fra<<", .alignment = true}));
 }
 
 TEST_F(NamedLanguage, LeavesNoWordWithoutALink) {

@@ -69,7 +69,7 @@ TEST(Split, BeginsEachSegmentWithTheLanguage) {
   EXPECT_THAT(split({2, 3, 4}, 1), ElementsAre(Ids{2}, Ids{3}, Ids{4})) << "there is no room";
 }
 
-TEST(Split, BeginsEachSegmentWithTheTagsThatNameALanguage) {
+TEST(Split, BeginsEachSegmentWithTheTagsOfTheLine) {
   const Vocabulary v =
       Vocabulary::from_list({.special = {.unk = 1, .eos = 0},
                              .pieces = {"</s>", "<unk>", "▁", "<news>", "<2de>", "<2fr>", "a", "b", "<0x41>"}},
@@ -77,9 +77,9 @@ TEST(Split, BeginsEachSegmentWithTheTagsThatNameALanguage) {
   const auto split = [&](const std::vector<int32_t>& ids, int longest) { return split_long(v, ids, longest); };
   using Ids = std::vector<int32_t>;
   EXPECT_THAT(split({2, 4, 6, 7, 6}, 4), ElementsAre(Ids{2, 4, 6, 7}, Ids{2, 4, 6}));
-  EXPECT_THAT(split({2, 3, 2, 4, 3, 6, 7}, 6), ElementsAre(Ids{2, 3, 2, 4, 3, 6}, Ids{2, 3, 2, 4, 7}));
+  EXPECT_THAT(split({2, 3, 2, 4, 3, 6, 7}, 6), ElementsAre(Ids{2, 3, 2, 4, 3, 6}, Ids{2, 3, 2, 4, 3, 7}));
   EXPECT_THAT(split({4, 5, 6, 7}, 3), ElementsAre(Ids{4, 5, 6}, Ids{4, 5, 7}));
-  EXPECT_THAT(split({2, 3, 6, 7, 6}, 3), ElementsAre(Ids{2, 3, 6}, Ids{7, 6})) << "a symbol that names no language";
+  EXPECT_THAT(split({2, 3, 6, 7, 6}, 3), ElementsAre(Ids{2, 3, 6}, Ids{2, 3, 7}, Ids{2, 3, 6})) << "of a domain";
   EXPECT_THAT(split({1, 4, 6}, 2), ElementsAre(Ids{1, 4}, Ids{6})) << "unknown text is no tag";
   EXPECT_THAT(split({2, 4, 6}, 2), ElementsAre(Ids{2, 4}, Ids{6})) << "there is no room";
 }

@@ -42,6 +42,31 @@ TEST(Languages, AreNotMistakenForWords) {
   for (const char* none : {"klingon", "</s>", "la"}) EXPECT_THROW(id_of(none), Error) << none;
 }
 
+TEST(Languages, AreChosenUnlessTheyAreStored) {
+  const Vocabulary v = Vocabulary::from_list(
+      {.special = {.unk = 1, .eos = 0}, .pieces = {"</s>", "<unk>", "it", "__it__", "__de__", "ita_Latn", "fr_XX"}},
+      "list");
+  ModelConfig config{
+      .generation = {.source_language = SourceLanguage::first, .target_language = TargetLanguage::target}};
+  LanguageChoice choice = language_choice(config, {v, v});
+  EXPECT_THAT(choice.sources, testing::ElementsAre("de", "fr_XX", "it", "ita_Latn"));
+  EXPECT_EQ(choice.targets, choice.sources);
+  EXPECT_FALSE(choice.in_text);
+  for (const std::string& language : choice.targets)
+    EXPECT_TRUE(knows_languages([&] {
+      ModelConfig told = config;
+      set_languages(told, {v, v}, {language, language}, "the model");
+      return told;
+    }()))
+        << language;
+  set_languages(config, {v, v}, {"", "it"}, "the model");
+  EXPECT_FALSE(knows_languages(config));
+  choice = language_choice(config, {v, v});
+  EXPECT_EQ(choice.sources.size(), 4u);
+  EXPECT_THAT(choice.targets, testing::IsEmpty());
+  EXPECT_THAT(language_choice({}, {v, v}).targets, testing::IsEmpty());
+}
+
 class Tags : public testing::Test {
  protected:
   ModelConfig told(const std::string& language, ModelType type = ModelType::transformer) const {
@@ -75,10 +100,26 @@ class Tags : public testing::Test {
 
 TEST_F(Tags, AreTheFirstPiecesOfALine) {
   const auto tags = [&](const std::string& line) { return v.decode(leading_tags(v, v.encode(line))); };
-  for (const std::string tag : {"<2de>", ">>fra<<", "<news> <2de>", "<2de>"}) EXPECT_EQ(tags(tag + " Where?"), tag);
-  EXPECT_EQ(tags("<2de> <news> Where?"), "<2de>");
-  for (const std::string line : {"Where? <2de>", "<news> Where?", "<2fr> Where?", "", "<unk> <2de>"})
-    EXPECT_EQ(tags(line), "") << line;
+  for (const std::string tag : {"<2de>", ">>fra<<", "<news> <2de>", "<2de> <news>", "<news>"})
+    EXPECT_EQ(tags(tag + " Where?"), tag);
+  EXPECT_EQ(tags("<2de> Where? <news>"), "<2de>");
+  for (const std::string line : {"Where? <2de>", "<2fr> Where?", "", "<unk> <2de>"}) EXPECT_EQ(tags(line), "") << line;
+}
+
+TEST_F(Tags, AreChosenUnlessOneIsStored) {
+  const LanguageChoice choice = language_choice({}, {v, v});
+  EXPECT_THAT(choice.sources, testing::IsEmpty());
+  EXPECT_THAT(choice.targets, testing::ElementsAre("de", "fra"));
+  EXPECT_TRUE(choice.in_text);
+  EXPECT_THAT(language_choice(told("fra"), {v, v}).targets, testing::IsEmpty());
+  EXPECT_THAT(language_choice({.type = ModelType::decoder_only}, {v, v}).targets, testing::IsEmpty());
+}
+
+TEST_F(Tags, MayNameALanguage) {
+  const auto language = [&](const std::string& line) { return name_language(v, leading_tags(v, v.encode(line))); };
+  for (const char* line : {"<2de> Where?", "<news> <2de> Where?", "<2de> <news> Where?"})
+    EXPECT_TRUE(language(line)) << line;
+  for (const char* line : {"<news> Where?", "Where? <2de>", ""}) EXPECT_FALSE(language(line)) << line;
 }
 
 // As if each line began with the tag.

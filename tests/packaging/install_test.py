@@ -81,6 +81,27 @@ class Install(unittest.TestCase):
             self.assertTrue((self.prefix / file).is_file(), file)
         self.assertEqual((self.libraries / "libdragoman.so").resolve(), (self.libraries / "libdragoman.so.0").resolve())
 
+    def test_the_server_of_systemd_reads_and_writes_where_its_page_says(self):
+        unit = self.prefix / "lib/systemd/system/dragoman.service"
+        lines = [line for line in unit.read_text(encoding="utf-8").splitlines() if "=" in line and not line.startswith("#")]
+        settings = dict(line.split("=", 1) for line in lines)
+        program, command, option, config = settings["ExecStart"].split()
+        self.assertTrue((self.prefix / "bin" / program).is_file(), program)
+        self.assertEqual((command, option), ("serve", "--config"))
+        page = (ROOT / "docs/serve.md").read_text(encoding="utf-8")
+        for path in (config, settings["WorkingDirectory"], f"/var/log/{settings['LogsDirectory']}/",
+                     f"/run/credentials/{unit.name}/"):
+            self.assertIn(path, page)
+        self.assertEqual(settings["WorkingDirectory"], f"/var/lib/{settings['StateDirectory']}")
+        self.assertIn(f"\nsystemctl enable --now {unit.stem}\n", page)
+        for hidden in ("PrivateDevices=yes", "ProcSubset=pid"):  # what the page changes for GPUs
+            self.assertIn(hidden, lines)
+            self.assertIn(f"\n{hidden.split('=')[0]}=", page)
+        if shutil.which("systemd-analyze"):
+            copy = self.folder / unit.name  # with the path of this installation
+            copy.write_text(re.sub(r"(?m)^ExecStart=", f"ExecStart={self.prefix}/bin/", unit.read_text(encoding="utf-8")))
+            self.assertEqual(run("systemd-analyze", "verify", "--man=no", copy).stderr, "")
+
     def test_each_public_header_compiles_alone_and_brings_no_other_library(self):
         headers = sorted((self.prefix / "include/dragoman").iterdir())
         self.assertEqual([h.name for h in headers], sorted(h.name for h in (ROOT / "include/dragoman").iterdir()))

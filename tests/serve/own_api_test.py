@@ -8,14 +8,13 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import sys
 import unittest
 
 import serve_case
 import toy_server
 from serve_case import Served, run, serving, translated
-from toy_server import LINES, SMALL
+from toy_server import LINES
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests" / "cli"))
@@ -196,44 +195,46 @@ class OwnApi(Served):
         self.translate(400, text="a", glossary={"": "x"}, stream=True)
 
 
-class OneOfSeveralLanguages(unittest.TestCase):
-    """By a model whose sources begin with the language to translate into."""
+class Defaults(unittest.TestCase):
+    """Options of the search with which a server is started hold for requests that do not say otherwise."""
 
-    def test_counts_for_all_sentences_of_the_text_that_names_it(self):
-        shutil.copytree(SOURCE / "tests" / "interop" / "golden" / "marianmt", serve_case.FOLDER / "marianmt")
-        for side in ("source", "target"):
-            shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "bpe.spm", serve_case.FOLDER / "marianmt" / f"{side}.spm")
-        sentences = ["Where is the castle?", "The old house is on a hill.", "The bus is late."]
-        named = [f">>deu<< {sentence}" for sentence in sentences]
-        with serving(models=("marianmt",)) as server:
-            def scores(*texts):
-                answers = server.json("POST", "/v1/translate", {"text": texts, "scores": True})["translations"]
-                return [s["hypotheses"][0]["log_prob"] for answer in answers for s in answer["sentences"]]
+    LINES = [f"{first} {second}" for first, second in zip(LINES[:8], LINES[8:16])]
+    LONG = ("--min-length", 60)  # so that all of the others have an effect
+    SEARCHES = (("--beam-size", 1), ("--normalize", 0), ("--search-rule", "fairseq"), ("--length-penalty", "gnmt", 2),
+                ("--word-penalty", 3, "--normalize", 0), ("--min-length", 25), ("--min-length-factor", 2),
+                ("--max-length-add", 9, *LONG), ("--max-length-factor", 0.2), ("--max-length", 4),
+                ("--no-repeat-ngram", 1, *LONG), ("--allow-unk",))
 
-            into_german, into_any = scores(*named), scores(*sentences)
-            self.assertNotEqual(into_german, into_any)
-            self.assertEqual(scores(" ".join([named[0]] + sentences[1:])), into_german)
-            self.assertEqual(scores("\n".join([named[0]] + sentences[1:]), *sentences), into_german + into_any)
+    def test_are_the_options_of_translate(self):
+        free, long, followed = translated(self.LINES), translated(self.LINES, *self.LONG), set()
+        for options in self.SEARCHES:
+            name = options[0].removeprefix("--")
+            self.assertIn(f"\n{name}:", "\n" + run("serve", "-m", "a.safetensors", *options, "--dump-config"), options)
+            expected = translated(self.LINES, *options)
+            if expected not in (free, long):
+                followed.add(name)
+            with serving(*map(str, options)) as server:
+                found = server.json("POST", "/translate", {"q": self.LINES, "source": "en", "target": "de"})
+                self.assertEqual(found["translatedText"], expected, options)
+                found = server.json("POST", "/v1/translate", {"text": self.LINES})["translations"]
+                self.assertEqual([t["text"] for t in found], expected, options)
+        self.assertLessEqual({"min-length", "min-length-factor", "max-length-add", "max-length-factor", "max-length",
+                              "no-repeat-ngram"}, followed)
 
+    def test_make_room_for_those_of_a_request(self):
+        with serving("--length-penalty", "gnmt", "2", "--max-length-factor", "0.5", "--min-length", "25") as server:
+            request = {"text": self.LINES, "normalize": 0.5, "max_length_add": 40, "min_length": 0}
+            found = server.json("POST", "/v1/translate", request)["translations"]
+        expected = translated(self.LINES, "--normalize", 0.5, "--max-length-add", 40)
+        self.assertEqual([t["text"] for t in found], expected)
 
-class ProtectedTag(unittest.TestCase):
-    """By a model of our own in which <2xx> is a protected symbol, before which the vocabulary puts a blank."""
-
-    def test_counts_for_all_sentences_of_the_text_that_names_it(self):
-        folder = serve_case.FOLDER
-        (folder / "tagged").write_text("".join(f"<2{way}> {line}\n" for line in LINES for way in ("up", "lo")))
-        (folder / "cased").write_text("".join(f"{line.upper()}\n{line}\n" for line in LINES))
-        run("train", "-t", "tagged", "cased", "-v", "tags.spm", "tags.spm", "-m", "tags.safetensors", *SMALL,
-            "--dim-vocabs", 320, "--protected-symbols", "<2up>", "<2lo>")
-        named = [f"<2up> {line}." for line in LINES[:3]]
-        with serving(models=("tags.safetensors",)) as server:
-            def scores(*texts):
-                answers = server.json("POST", "/v1/translate", {"text": texts, "scores": True})["translations"]
-                return [s["hypotheses"][0]["log_prob"] for answer in answers for s in answer["sentences"]]
-
-            text = "\n".join([named[0]] + [f"{line}." for line in LINES[1:3]])
-            self.assertEqual(scores(text), scores(*named))
-            self.assertNotEqual(scores(text), scores(*[named[0]] + [f"{line}." for line in LINES[1:3]]))
+    def test_may_have_the_limits_of_a_shortlist(self):
+        (serve_case.FOLDER / "table").write_text("".join(f"▁{target} ▁{source} 0.5\n" for target, source in
+                                                         (("das", "the"), ("red", "red"), ("red", "old"), ("ist", "is"))),
+                                                 encoding="utf-8")
+        with serving("--shortlist", "table", "4", "1", "0.1") as server:
+            found = server.json("POST", "/translate", {"q": self.LINES, "source": "en", "target": "de"})
+        self.assertEqual(found["translatedText"], translated(self.LINES, "--shortlist", "table", 4, 1, 0.1))
 
 
 class OfADamagedModel(unittest.TestCase):
@@ -246,42 +247,6 @@ class OfADamagedModel(unittest.TestCase):
                                   ("/v1/score", {"text": LINES[0], "translation": LINES[0]})):
                 self.assertIn("NaN", server.json("POST", path, request, 500)["error"])
             self.assertIn("NaN: its weights are damaged", server.said())
-
-
-class ScoresOfSeveralLanguages(unittest.TestCase):
-    """By a model whose sentences have two special tokens: the source ends with </s> after its language, and the target
-    begins with its language, whose probability does not count."""
-
-    @classmethod
-    def setUpClass(cls):
-        shutil.copytree(SOURCE / "tests" / "interop" / "golden" / "m2m100", serve_case.FOLDER / "m2m100")
-        shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "unigram.spm",
-                    serve_case.FOLDER / "m2m100" / "sentencepiece.bpe.model")
-        run("convert", "-i", "m2m100", "-o", "m.safetensors", "--source-lang", "en", "--target-lang", "fr", "--quiet")
-
-    def test_are_those_of_the_command(self):
-        sources, targets = LINES[:3], ["a small dog", "", "the house of a man"]
-        for name, lines in (("sources", sources), ("targets", targets)):
-            (serve_case.FOLDER / name).write_text("".join(f"{line}\n" for line in lines))
-        lines = run("score", "-m", "m.safetensors", "-t", "sources", "targets", "--word-scores").splitlines()
-        expected = [[float(word) for word in line.split("WordScores= ")[1].split()] for line in lines]
-        with serving(models=("m.safetensors",)) as server:
-            found = server.json("POST", "/v1/score", {"text": sources, "translation": targets})["scores"]
-        self.assertEqual([len(score["token_log_probs"]) for score in found], [len(words) for words in expected])
-        for score, words in zip(found, expected):
-            self.assertAlmostEqual(score["log_prob"], sum(words), 3)
-
-    def test_are_given_up_to_the_greatest_length(self):
-        with serving("--max-length", "7", models=("m.safetensors",)) as server:
-            for side in ("text", "translation"):
-                pair = {"text": "a", "translation": "a"}
-                long = next(words for words in (" ".join("a" * n) for n in range(1, 9))
-                            if "error" in self.score(server, pair | {side: words}))
-                self.assertIn(" 8 pieces, more than --max-length 7", self.score(server, pair | {side: long})["error"])
-
-    @staticmethod
-    def score(server, pair):
-        return json.loads(server.call("POST", "/v1/score", pair)[2])
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ def run(*words):
 
 def translated(lines, *options, model="a"):
     """What the command makes of them."""
-    return toy_server.translated(BINARY, FOLDER, f"{model}.safetensors", lines, *options)
+    name = model if (FOLDER / model).is_dir() else f"{model}.safetensors"
+    return toy_server.translated(BINARY, FOLDER, name, lines, *options)
 
 
 def serving(*options, **more):
