@@ -1,4 +1,8 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <optional>
+#include <span>
 
 #include "backend/backend.h"
 #include "base/clock.h"
@@ -11,6 +15,8 @@
 #include "cli/translate_options.h"
 #include "decode/loaded_ensemble.h"
 #include "decode/shared_translation.h"
+#include "interop/languages.h"
+#include "model/model.h"
 
 namespace dragoman {
 namespace {
@@ -25,6 +31,15 @@ void report(const TranslatedLines& lines, double seconds) {
     log_warning("The translations of {} lines do not contain all their required phrases", grouped(lines.lacking));
 }
 
+// Such a line may be translated into any language.
+void warn_of_language(const std::string& file, uint64_t line, const LanguageChoice& known) {
+  const std::span some = std::span(known.targets).first(std::min(known.targets.size(), size_t{10}));
+  log_warning(
+      "{}, line {} does not begin with the language to translate into, nor does --target-lang name it: the model knows "
+      "{}{}",
+      file, grouped(int64_t(line) + 1), fmt::join(some, ", "), some.size() < known.targets.size() ? ", …" : "");
+}
+
 // Rank 0 reads and writes; the others have no `in`.
 void translate(const TranslateCommandOptions& options, LineReader* in, const Backend& device, Communicator& ranks) {
   const LoadedEnsemble ensemble(options, device);
@@ -37,7 +52,7 @@ void translate(const TranslateCommandOptions& options, LineReader* in, const Bac
   const Clock clock;
   LineProgress progress(options.quiet);
   const auto& [source, target] = ensemble.vocabularies();
-  UnknownPiecesWarning unknown(
+  UnknownTokensWarning unknown(
       encoded_sides({in->name(), ""}, {source, target}, options.vocabs, options.models[0], options.no_spm_encode)[0]);
   const SharedFiles files{*in, out, [&](int64_t done) {
                             unknown.during(translator.unknown());
@@ -47,6 +62,8 @@ void translate(const TranslateCommandOptions& options, LineReader* in, const Bac
   progress.clear();
   out.close();
   unknown.at_end(translator.unknown());
+  if (const auto line = translator.without_language())
+    warn_of_language(in->name(), *line, language_choice(ensemble.models()[0].model->config(), ensemble.vocabularies()));
   report(lines, clock.seconds());
 }
 

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "data/parallel_text.h"
-#include "data/unknown_pieces.h"
+#include "data/unknown_tokens.h"
 #include "interop/open_model.h"
 
 namespace dragoman {
@@ -55,7 +55,7 @@ class Reading {
     const auto sides = encoded_sides(
         {side_name(texts, 0), side_name(texts, 1)}, {vocabularies_.source, vocabularies_.target},
         options_.model.empty() ? options_.vocabs : std::vector<std::string>(), options_.model, options_.no_spm_encode);
-    for (const size_t side : {0, 1}) UnknownPiecesWarning(sides[side]).at_end(unknown_[side]);
+    for (const size_t side : {0, 1}) UnknownTokensWarning(sides[side]).at_end(unknown_[side]);
   }
 
   void encode_into(ParallelIds& pairs) {
@@ -78,7 +78,7 @@ class Reading {
   const Vocabularies& vocabularies_;
   std::vector<std::array<std::string, 2>> block_;
   int64_t long_pairs_ = 0;
-  std::array<UnknownPieces, 2> unknown_;
+  std::array<UnknownTokens, 2> unknown_;
 };
 
 /// `clock` runs since the command began.

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/error.h"
+
 namespace dragoman {
 namespace {
 
@@ -62,6 +64,7 @@ void drop_targets(Alignment& alignment, int64_t tokens) {
 
 void drop_sources(Alignment& alignment, size_t first, size_t tokens) {
   if (tokens == 0 || alignment.weights.empty()) return;
+  invariant(int64_t(first + tokens) <= alignment.sources, "only tokens of the source are dropped");
   std::vector<float> kept;
   for (int64_t target = 0; target < alignment.targets(); ++target) {
     const auto row = alignment.row(target);

@@ -30,7 +30,8 @@ struct TargetMixture {
 };
 
 /// p = g s + (1 - g) c of softmax s and copied c:  d -log p / d gate = g - share,  d -log p / d c = -(1 - g) / p. If c
-/// is 0, all weights that it sums are 0 and multiply the latter, which may exceed what 16 bits hold: 0 will do.
+/// is 0, so is each attention weight in it. The gradient is multiplied by these weights, so it may be 0; its true value
+/// may not fit into 16 bits.
 template <class T>
 constexpr TargetMixture<T> target_mixture(T log_softmax, T gate, T copied) {
   constexpr T most = 80;  // limit of exponents: a target token of tiny probability has a huge gradient

@@ -10,7 +10,7 @@
 #include "data/options.h"
 #include "data/pair_store.h"
 #include "data/parallel_text.h"
-#include "data/unknown_pieces.h"
+#include "data/unknown_tokens.h"
 #include "model/frame.h"
 #include "vocab/vocabulary.h"
 
@@ -76,7 +76,7 @@ struct CorpusReport {
   int64_t dropped_long = 0;                // pairs with more than max_length pieces on one side …
   int64_t cropped = 0;                     // … or such pairs that were kept
   std::array<int64_t, 2> tokens = {0, 0};  // of kept pairs, </s> included
-  std::array<UnknownPieces, 2> unknown;    // of these without </s> and the like
+  std::array<UnknownTokens, 2> unknown;    // of those, without special ones
   int64_t links = 0;                       // of kept pairs (--guided-alignment)
   std::array<ParallelReader::Invalid, 2> invalid_utf8;
   std::string folder;      // of the temporary file, if there is one …

@@ -61,7 +61,7 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
       avoid_(std::move(words.avoid)),
       room_(room_of(options_, models)),
       frames_(conventions_of(models[0].model->config()).frames),
-      languages_(language_choice(models[0].model->config(), vocabularies)),
+      takes_language_(language_choice(models[0].model->config(), vocabularies).in_text),
       searches_(searches, models, options_.tokens_in_flight(models[0].cx->backend), options_.search_memory),
       longest_source_(longest_trained(models)) {
   if (options.alignment.kind != AlignmentStyle::none) require_cross_attention(first_.model->config());
@@ -205,15 +205,6 @@ void Translator::warn_of_segments(size_t pieces) {
   if (std::exchange(warned_, true)) return;
   log_warning("line {} has {} pieces: lines of more than {} are split into segments", grouped(int64_t(line_) + 1),
               grouped(int64_t(pieces)), grouped(longest_segment(frames_)));
-}
-
-// Without its tag, a line of such a model may be translated into any language.
-void Translator::warn_of_language() {
-  if (!languages_.in_text || std::exchange(warned_of_language_, true)) return;
-  const auto& known = languages_.targets;
-  const std::span some = std::span(known).first(std::min(known.size(), size_t{10}));
-  log_warning("line {} does not begin with the language to translate into, nor does --target-lang name it: {}{}",
-              grouped(int64_t(line_) + 1), fmt::join(some, ", "), some.size() < known.size() ? ", …" : "");
 }
 
 void Translator::warn_of_terms(std::span<const Glossary::Found> left_out) {

@@ -13,11 +13,10 @@
 #include "align/alignment.h"
 #include "base/line_reader.h"
 #include "base/line_writer.h"
-#include "data/unknown_pieces.h"
+#include "data/unknown_tokens.h"
 #include "decode/searches.h"
 #include "decode/translation.h"
 #include "decode/word_constraints.h"
-#include "interop/languages.h"
 #include "io/model_file.h"
 
 namespace dragoman {
@@ -102,8 +101,10 @@ class Translator {
   int64_t beyond_training() const { return beyond_training_; }
   /// Number of lines so far whose translations lack a required phrase.
   int64_t lacking() const { return lacking_; }
+  /// The first line so far, counted from 0, that does not begin with the language to translate into though it should.
+  std::optional<uint64_t> without_language() const { return without_language_; }
   /// Source tokens of the lines so far.
-  const UnknownPieces& unknown() const { return unknown_; }
+  const UnknownTokens& unknown() const { return unknown_; }
 
  private:
   struct Aligned {  // a hypothesis
@@ -177,7 +178,6 @@ class Translator {
   std::vector<int32_t> encode(const Vocabulary& vocabulary, std::string_view text) const;
   void warn_of_length(size_t pieces);
   void warn_of_segments(size_t pieces);
-  void warn_of_language();
   void warn_of_terms(std::span<const Glossary::Found> left_out);
   void warn_of_phrases();
   void warn_of_prefix(const std::vector<int32_t>& prefix);
@@ -199,7 +199,7 @@ class Translator {
   const std::shared_ptr<const ForbiddenPhrases> avoid_;  // null: none
   const Room room_;
   const SentenceFrames frames_;  // of the models; empty if they need languages
-  const LanguageChoice languages_;
+  const bool takes_language_;    // lines may begin with their target language
   Searches searches_;
   std::deque<Text> texts_;  // read but not yet written
   std::map<Ticket, std::unique_ptr<Pending>> requests_;
@@ -209,10 +209,10 @@ class Translator {
   const int longest_source_;                                     // that all models were trained on; 0: unknown
   int64_t beyond_training_ = 0;                                  // lines with longer sentences
   int64_t lacking_ = 0;                                          // lines without all required phrases
-  UnknownPieces unknown_;                                        // of the sources of lines
+  UnknownTokens unknown_;                                        // of the sources of lines
   std::optional<uint64_t> last_beyond_training_, last_lacking_;  // of this run: a line has several chunks
   bool warned_ = false;                                          // of a line split into segments
-  bool warned_of_language_ = false;                              // that no tag names
+  std::optional<uint64_t> without_language_;                     // without_language()
   bool warned_of_terms_ = false;                                 // of terms that were left out
   bool warned_of_phrases_ = false;                               // of phrases of a line split into segments
   bool warned_of_prefix_ = false;                                // that contains a phrase to avoid

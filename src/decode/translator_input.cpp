@@ -63,7 +63,8 @@ std::vector<Sentence> Translator::sentences_of(Chunk chunk) {
   unknown_.add(ids, vocabularies_.source.unk());
   if (segment_ == 0) tags_ = tags_of(vocabularies_.source, ids);
   const size_t added = begin_with(tags_, ids);
-  if (!ids.empty() && !name_language(vocabularies_.source, tags_)) warn_of_language();
+  if (!ids.empty() && takes_language_ && !without_language_ && !name_language(vocabularies_.source, tags_))
+    without_language_ = line_;
   const bool has_phrases = !chunk.phrases.empty();
   warn_of_prefix(chunk.prefix);
   if (std::ranges::find(chunk.prefix, vocabularies_.target.unk()) != chunk.prefix.end()) warn_of_unknown_prefix();
@@ -93,7 +94,12 @@ std::vector<Sentence> Translator::segments_of(const std::vector<int32_t>& source
                          .repeated = repeated,
                          .frames = frames});
   if (sentences.empty()) return sentences;
-  sentences[0].repeated = added;
+  sentences[0].repeated = 0;
+  for (Sentence& sentence : sentences) {  // what is added may take more than one segment
+    const size_t here = std::min(added, sentence.source.size());
+    if (here == 0) break;
+    sentence.repeated = std::max(sentence.repeated, here), added -= here;
+  }
   sentences[0].prefix = std::move(prefix);
   sentences[0].phrases = std::move(phrases);
   return sentences;

@@ -51,16 +51,24 @@ Tensor ones_at(Context& cx, const Matches& m, DType dtype) {
   return values;
 }
 
-// (Nt,U). The gradient of a tiny probability exceeds what float16 holds, so that float16 is avoided.
+// Computes in float32 while it lives.
+struct InFloat32 {
+  explicit InFloat32(Context& cx) : cx(cx), rounded(std::exchange(cx.rounded, nullptr)) {}
+  ~InFloat32() { cx.rounded = rounded; }
+  InFloat32(const InFloat32&) = delete;
+
+  Context& cx;
+  const RoundedWeights* rounded;
+};
+
+// (Nt,U). The gradient of a tiny probability exceeds what float16 holds.
 Var probabilities(Context& cx, const Var& query, const Var& key, const Matches& matches, const AttentionShape& shape) {
-  if (!cx.rounded || cx.rounded->type != DType::f16)
-    return attention(cx, query, key, Var(ones_at(cx, matches, query.dtype())), shape);
-  const Var wide_query = widened(cx, query), wide_key = widened(cx, key);
-  const RoundedWeights* rounded = std::exchange(cx.rounded, nullptr);
-  const Var value(ones_at(cx, matches, wide_query.dtype()));
-  const Var copied = attention(cx, wide_query, wide_key, value, shape);
-  cx.rounded = rounded;
-  return copied;
+  const auto attend = [&](const Var& q, const Var& k) {
+    return attention(cx, q, k, Var(ones_at(cx, matches, q.dtype())), shape);
+  };
+  if (!cx.rounded || cx.rounded->type != DType::f16) return attend(query, key);
+  const InFloat32 wide(cx);
+  return attend(widened(cx, query), widened(cx, key));
 }
 
 }  // namespace

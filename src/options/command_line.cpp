@@ -145,6 +145,10 @@ class CommandLine {
 
   void finish_option() {
     if (!unknown_.empty()) finish_unknown();
+    if (option_ && count_ == 1) {
+      Strings& words = assignments_[option_->name].words;
+      words = read_truth_value(*option_, words);
+    }
     if (option_ && count_ == 0) {
       Assignment& assignment = assignments_[option_->name];
       if (option_->stands_alone()) {

@@ -225,8 +225,6 @@ constexpr ForeignValue values[] = {
      "train"},
     {"mini-batch-words", "0", "", "", "translate score"},
     {"alignment", "", "", "", "translate score"},
-    {"n-best", "true", "beam-size", "", "translate"},
-    {"n-best", "false", "", "", "translate"},
     {"output-sampling", "full *", "", "--temperature T divides the logits", "translate"},
     {"output-sampling", "topk * *", "", "--temperature T divides the logits", "translate"},
     {"summary", "", "", "", "score"},

@@ -26,7 +26,7 @@ Assignments read_command_line(const Strings& arguments, const std::vector<Option
 /// Reads a YAML file of `long-name: value` and lists into `into`, overriding its values. Problems name file and line.
 void read_config(const std::string& path, const std::vector<Option>& options, Assignments& into, Findings& findings);
 
-/// What words of a file or of a program mean to an option that may stand alone: true is as if it stood alone, false is
+/// What words mean to an option that may stand alone: true is as if it stood alone, false is
 /// 0 for an option whose value is a number, else as if it were not given. Other words, and those of other options, mean
 /// themselves.
 Strings read_truth_value(const Option& option, const Strings& words);

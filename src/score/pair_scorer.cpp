@@ -44,12 +44,12 @@ size_t until_error(size_t count, std::exception_ptr& error, const F& f) {
 
 // The special pieces around a sentence are known to the vocabulary.
 void count_unknown(std::span<const IdPair> pairs, const Vocabularies& vocabularies, const SentenceFrames& frames,
-                   std::array<UnknownPieces, 2>& unknown) {
+                   std::array<UnknownTokens, 2>& unknown) {
   for (const IdPair& pair : pairs) {
     unknown[0].add(pair.source, vocabularies.source.unk());
     unknown[1].add(pair.target, vocabularies.target.unk());
-    unknown[0].pieces -= int64_t(frames.source.size());
-    unknown[1].pieces -= int64_t(frames.target.size());
+    unknown[0].tokens -= int64_t(frames.source.size());
+    unknown[1].tokens -= int64_t(frames.target.size());
   }
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "data/unknown_pieces.h"
+#include "data/unknown_tokens.h"
 #include "io/load_model.h"
 #include "score/options.h"
 #include "score/scorer.h"
@@ -23,7 +23,7 @@ struct PairScore {
 struct PairScores {
   std::vector<PairScore> pairs;
   std::exception_ptr error;              // null: none has one
-  std::array<UnknownPieces, 2> unknown;  // of all pairs that were read, {source, target}
+  std::array<UnknownTokens, 2> unknown;  // of all pairs that were read, {source, target}
 
   /// The scores of all pairs. Throws the error if there is one.
   std::vector<PairScore> all() &&;

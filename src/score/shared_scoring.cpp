@@ -61,7 +61,7 @@ class UnknownOfPairs {
  public:
   UnknownOfPairs(const ScoreFileOptions& options, const PairScorer& scorer)
       : UnknownOfPairs(scorer.encoded_sides({options.train_sets.front(), options.train_sets.back()})) {}
-  void add(const std::array<UnknownPieces, 2>& more) {
+  void add(const std::array<UnknownTokens, 2>& more) {
     for (const size_t side : {0, 1}) unknown_[side].add(more[side]), warnings_[side].during(unknown_[side]);
   }
   void end() {
@@ -70,9 +70,9 @@ class UnknownOfPairs {
 
  private:
   explicit UnknownOfPairs(const std::array<EncodedSide, 2>& sides)
-      : warnings_{UnknownPiecesWarning(sides[0]), UnknownPiecesWarning(sides[1])} {}
-  std::array<UnknownPiecesWarning, 2> warnings_;
-  std::array<UnknownPieces, 2> unknown_;
+      : warnings_{UnknownTokensWarning(sides[0]), UnknownTokensWarning(sides[1])} {}
+  std::array<UnknownTokensWarning, 2> warnings_;
+  std::array<UnknownTokens, 2> unknown_;
 };
 
 // A rank's share of a window.

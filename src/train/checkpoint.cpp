@@ -68,8 +68,8 @@ void read_flat(const RunState& run, const Tensor& own, const std::function<void(
 // Nobody else has this file, unlike models that one downloads.
 constexpr const char* without_state =
     "to resume, restore a copy of this training state; or train another --model from the weights, with the model "
-    "beside "
-    "the state, or a checkpoint of --keep-last or --keep-best, as --pretrained-model; or start from scratch with "
+    "beside the state, or a checkpoint of --keep-last or --keep-best, as --pretrained-model; or start from scratch "
+    "with "
     "--no-reload";
 
 SafetensorsFile open_state(const std::string& path) {

@@ -53,7 +53,7 @@ BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup);
 /// All ranks call it; rank 0 gathers their elements and writes the file.
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
 
-/// All that read a state throw an Error if it is damaged, which says how to go on without it.
+// Readers of a state: if it is damaged, their Error says what to do without it.
 
 /// The --mini-batch-words of the run that wrote a state; nullopt if the state does not contain it.
 std::optional<int64_t> batch_words_of(const std::string& state_path);

@@ -14,7 +14,7 @@
 #include "comm/agreement.h"
 #include "data/id_pairs.h"
 #include "data/pairs.h"
-#include "data/unknown_pieces.h"
+#include "data/unknown_tokens.h"
 #include "decode/translator.h"
 #include "dragoman/run_control.h"
 #include "metrics/bleu.h"
@@ -106,7 +106,7 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
   const SentenceFrames frames = frames_of(setup.model);
   int64_t cropped = 0;  // training has memory for pairs up to --max-length
   size_t first = 0;
-  std::array<UnknownPieces, 2> unknown;
+  std::array<UnknownTokens, 2> unknown;
   for (size_t i = 0; i < lines.source.size(); ++i) {
     IdPair pair{encoded(vocabularies.source, lines.source[i], setup),
                 encoded(vocabularies.target, lines.target[i], setup)};
@@ -119,7 +119,7 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
   }
   const auto sides = encoded_sides({sets.front(), sets.back()}, {vocabularies.source, vocabularies.target},
                                    setup.data.vocabs, "", setup.data.no_spm_encode);
-  for (const size_t side : {0, 1}) UnknownPiecesWarning(sides[side]).at_end(unknown[side]);
+  for (const size_t side : {0, 1}) UnknownTokensWarning(sides[side]).at_end(unknown[side]);
   if (cropped > 0 && wants({ValidMetric::cross_entropy, ValidMetric::perplexity}))
     log_warning(
         "--valid-sets: {} longer than --max-length {} pieces, the first in line {}: cross-entropy and perplexity "

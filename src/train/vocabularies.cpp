@@ -247,11 +247,11 @@ CorpusFiles corpus_files(const TrainingSetup& setup, const Vocabularies& vocabul
 }
 
 void warn_of_unknown(const TrainingSetup& setup, const CorpusFiles& files,
-                     const std::array<UnknownPieces, 2>& counted) {
+                     const std::array<UnknownTokens, 2>& counted) {
   const auto sides =
       encoded_sides({side_name(files.texts, 0), side_name(files.texts, 1)},
                     {files.vocabularies[0], files.vocabularies[1]}, setup.data.vocabs, "", files.given_pieces);
-  for (const size_t side : {0, 1}) UnknownPiecesWarning(sides[side]).at_end(counted[side]);
+  for (const size_t side : {0, 1}) UnknownTokensWarning(sides[side]).at_end(counted[side]);
 }
 
 void require_its_vocabularies(const std::string& model, const Vocabularies& stored, const Vocabularies& vocabularies,

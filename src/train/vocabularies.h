@@ -47,7 +47,7 @@ ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vo
 CorpusFiles corpus_files(const TrainingSetup& setup, const Vocabularies& vocabularies);
 
 /// Warns if the vocabulary of a side does not know more than a fifth of its tokens in the training text.
-void warn_of_unknown(const TrainingSetup& setup, const CorpusFiles& files, const std::array<UnknownPieces, 2>& counted);
+void warn_of_unknown(const TrainingSetup& setup, const CorpusFiles& files, const std::array<UnknownTokens, 2>& counted);
 
 /// Error unless those `stored` in the model file are these vocabularies: a model knows only the ids of pieces, which
 /// mean other pieces in another vocabulary. `paths` are those of --vocabs, `hint` says what to do.

@@ -244,6 +244,17 @@ class ExistingModels(InFolder):
                 lines = [line.split("\t")[2] for line in done.stdout.splitlines() if "\ttransformers\t" in line]
                 self.assertEqual(lines, [f"{tag} {text}".strip() for text in ("a dog", "a cat")])
 
+    def test_a_line_without_the_language_to_translate_into_is_said_once(self):
+        (self.folder / "some").write_text(">>deu<< a dog\na cat\na man\n")
+        done = self.call("translate", "-m", "marianmt", "-i", "some", "--quiet", "--max-length-add", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("does not begin with"), 1)
+        self.assertRegex(done.stderr, r" some, line 2 does not begin with the language to translate into, nor does --target-lang "
+                                      r"name it: the model knows .*\bdeu\b")
+        for model in (["marianmt", "--target-lang", "deu"], ["t5"]):
+            done = self.call("translate", "-m", *model, "-i", "some", "--quiet", "--max-length-add", "2")
+            self.assertNotIn("does not begin with", done.stderr)
+
     # A stand-in for the other program writes the number of a line that it gets, empty lines being left out.
     def test_verifying_counts_empty_lines_too(self):
         (self.folder / "gaps").write_text("\n\na dog\n\na cat\n")

@@ -102,6 +102,7 @@ PROVOKED = {
     "…: 'begins' does not divide the … ids of 'best' among … source pieces":
         "translate -m m --shortlist list.cut",
     "--shortlist: expected a file and up to three numbers, found …": "translate -m m --shortlist table 1 2 0 3",
+    "… names …, which is a dragoman model, not a model of Marian": "translate -m decoder.yml",
     "… is a damaged Marian shortlist: it has … bytes, expected … or more": "translate -m m --shortlist marian.short",
     "… is a damaged Marian shortlist: it has … bytes, but its header announces … source pieces and … translations":
         "translate -m m --shortlist marian.cut",
@@ -238,6 +239,7 @@ class ModelErrors(ErrorsCase):
                               ("list.far", with_lists(shortlist, first=[300])),
                               ("list.cut", with_lists(shortlist, best=[3]))):
             (cls.folder / name).write_bytes(content)
+        (cls.folder / "decoder.yml").write_text("models: [m]\nvocabs: [v, v]\nrelative-paths: true\n")
         sound = marian_shortlist([0] * 300 + [1], [7])
         for name, content in (("marian.short", sound[:20]), ("marian.cut", sound[:-1]),
                               ("marian.flipped", sound[:8] + b"x" + sound[9:]),

@@ -79,14 +79,10 @@ TEST_F(NamedLanguage, MayBeThatOfARequestIfTheTextNamesNone) {
 }
 
 TEST_F(NamedLanguage, IsMissedInALineWithoutOne) {
-  std::string said;
-  const LogSink sink = [&](LogLevel, std::string_view message) { said += message; };
-  const LogScope scope(&sink);
   for (const char* line : {">>fra<< house", "<med> <2fr> a", ""}) translated(line);
-  EXPECT_EQ(said, "");
+  EXPECT_EQ(translator->without_language(), std::nullopt);
   for (const char* line : {"<med> house", "house"}) translated(line);
-  EXPECT_EQ(said,
-            "line 1 does not begin with the language to translate into, nor does --target-lang name it: deu, fr, fra");
+  EXPECT_EQ(translator->without_language(), 0);
 }
 
 // As if it stood before the text, but for the length limit, for which it counts only there.
@@ -181,6 +177,16 @@ TEST_F(NamedLanguage, LinksWordsOfATextThatNamesItAgainAndAgain) {
     EXPECT_TRUE(link.source.begin == 0 || text[link.source.begin - 1] == ' ') << link.source.begin;
   }
   EXPECT_NO_THROW(answer({.text = text, .tags = ">>fra<<", .alignment = true}));
+}
+
+// Tags of four pieces and more in segments of three.
+TEST_F(NamedLanguage, LinksWordsBehindTagsThatAreLongerThanASegment) {
+  for (const char* tags : {"▁ <med> ▁ <2fr>", "<med> <law> >>fra<<", ">>fra<< <law> <med> >>deu<<"})
+    for (const char* text : {"a red house the book", "a"}) {
+      const Translation found = answer({.text = text, .tags = tags, .alignment = true});
+      EXPECT_THAT(found.links, testing::Not(IsEmpty())) << tags;
+      for (const Link& link : found.links) EXPECT_LE(link.source.end, std::string_view(text).size()) << tags;
+    }
 }
 
 TEST_F(NamedLanguage, LeavesNoWordWithoutALink) {

@@ -78,7 +78,7 @@ void FairseqFolder::expect_searches() const {
        ++lines) {
     const std::vector<int32_t> pieces = numbers(source);
     const SearchOptions options{
-        .beam_size = 4, .rule = file.config().generation.search_rule, .max_length_add = 6, .n_best = 2};
+        .beam_size = 4, .rule = file.config().generation.search_rule, .max_length_add = 5, .n_best = 2};
     const auto found = beam_search(cx, *loaded.model, options, 1000, {&pieces, 1})[0];
     ASSERT_EQ(found.size(), 2) << source;
     for (size_t rank : {0, 1}) {

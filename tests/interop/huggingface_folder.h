@@ -28,7 +28,7 @@ inline void expect_generated(const ModelFile& file, const std::string& searches)
     const std::vector<int32_t> pieces = numbers(source);
     const SearchOptions options{.beam_size = 4,
                                 .rule = stops == "True" ? SearchRule::huggingface_early : SearchRule::huggingface,
-                                .max_length_add = 6,
+                                .max_length_add = 5,
                                 .n_best = 2};
     const auto found = beam_search(cx, *loaded.model, options, 1000, {&pieces, 1})[0];
     ASSERT_EQ(found.size(), 2) << source;

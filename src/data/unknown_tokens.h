@@ -12,11 +12,11 @@ namespace dragoman {
 
 /// Numbers of tokens of one side of a text, without special ones around sentences: all, and those that are unknown to
 /// the vocabulary.
-struct UnknownPieces {
-  int64_t pieces = 0, unknown = 0;
+struct UnknownTokens {
+  int64_t tokens = 0, unknown = 0;
 
   void add(std::span<const int32_t> ids, int32_t unknown_id);
-  void add(const UnknownPieces& more);
+  void add(const UnknownTokens& more);
 };
 
 /// Where the tokens come from, in the words of a warning.
@@ -37,12 +37,12 @@ std::array<EncodedSide, 2> encoded_sides(const std::array<std::string, 2>& texts
 /// Warns once if more than a fifth of the tokens are unknown: text that is not split into pieces as --no-spm-encode
 /// expects, not into the tokens that the vocabulary lists, or of another language. Nothing but the translations would
 /// show it.
-class UnknownPiecesWarning {
+class UnknownTokensWarning {
  public:
-  explicit UnknownPiecesWarning(EncodedSide side) : side_(std::move(side)) {}
+  explicit UnknownTokensWarning(EncodedSide side) : side_(std::move(side)) {}
   /// The first thousand tokens are enough to tell. Users need not wait for the others.
-  void during(const UnknownPieces& so_far);
-  void at_end(const UnknownPieces& all);
+  void during(const UnknownTokens& so_far);
+  void at_end(const UnknownTokens& all);
 
  private:
   EncodedSide side_;

@@ -1,4 +1,4 @@
-#include "data/unknown_pieces.h"
+#include "data/unknown_tokens.h"
 
 #include <algorithm>
 
@@ -18,21 +18,20 @@ std::string advice(const EncodedSide& side) {
   const std::string type = facts_of(side.vocabulary.bytes()).type;
   if (type == "tokens" || type == "merges" || type == "word")
     return "it was made from text of other tokens: prepare this text in the same way (tokens, case, subwords), or use "
-           "a "
-           "vocabulary that was made from such text";
+           "a vocabulary that was made from such text";
   return "it was made from text of another language or script: see that files and vocabularies are in the same order, "
          "source before target";
 }
 
 }  // namespace
 
-void UnknownPieces::add(std::span<const int32_t> ids, int32_t unknown_id) {
-  pieces += std::ssize(ids);
+void UnknownTokens::add(std::span<const int32_t> ids, int32_t unknown_id) {
+  tokens += std::ssize(ids);
   unknown += std::ranges::count(ids, unknown_id);
 }
 
-void UnknownPieces::add(const UnknownPieces& more) {
-  pieces += more.pieces;
+void UnknownTokens::add(const UnknownTokens& more) {
+  tokens += more.tokens;
   unknown += more.unknown;
 }
 
@@ -48,14 +47,14 @@ std::array<EncodedSide, 2> encoded_sides(const std::array<std::string, 2>& texts
   return {side(0), side(1)};
 }
 
-void UnknownPiecesWarning::during(const UnknownPieces& so_far) {
-  if (so_far.pieces >= enough_tokens) at_end(so_far);
+void UnknownTokensWarning::during(const UnknownTokens& so_far) {
+  if (so_far.tokens >= enough_tokens) at_end(so_far);
 }
 
-void UnknownPiecesWarning::at_end(const UnknownPieces& all) {
-  if (warned_ || all.unknown * 5 <= all.pieces) return;
+void UnknownTokensWarning::at_end(const UnknownTokens& all) {
+  if (warned_ || all.unknown * 5 <= all.tokens) return;
   warned_ = true;
-  log_warning("{} of {} {} tokens read from {} are unknown to {}: {}", grouped(all.unknown), grouped(all.pieces),
+  log_warning("{} of {} {} tokens read from {} are unknown to {}: {}", grouped(all.unknown), grouped(all.tokens),
               side_.side == 0 ? "source" : "target", side_.text, side_.vocabulary_name, advice(side_));
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """End-to-end test of the warning of all commands about text whose tokens their vocabulary does not have.
 
-    unknown_pieces_test.py BINARY
+    unknown_tokens_test.py BINARY
 """
 
 import random
@@ -15,7 +15,7 @@ TRAIN = ("train --dim-emb 16 --transformer-heads 1 --transformer-dim-ffn 16 --en
 WORDS = "red blue green house cat dog sun moon tree river".split()
 
 
-class UnknownPieces(CommandCase):
+class UnknownTokens(CommandCase):
     @classmethod
     def setUpClass(cls):
         """Lines of words (s), in capitals (S) and split into pieces (p); models of a list of words and of pieces (list, m)."""

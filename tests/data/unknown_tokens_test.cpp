@@ -1,4 +1,4 @@
-#include "data/unknown_pieces.h"
+#include "data/unknown_tokens.h"
 
 #include "base/log.h"
 #include "tests/data/corpus_case.h"
@@ -25,22 +25,22 @@ class UnknownPiecesTest : public CorpusTest {
 };
 
 TEST_F(UnknownPiecesTest, AreManyAboveAFifth) {
-  UnknownPiecesWarning(side()).at_end({});
-  UnknownPiecesWarning(side()).at_end({.pieces = 10, .unknown = 2});
+  UnknownTokensWarning(side()).at_end({});
+  UnknownTokensWarning(side()).at_end({.tokens = 10, .unknown = 2});
   EXPECT_TRUE(warnings.empty());
-  UnknownPiecesWarning(side()).at_end({.pieces = 10, .unknown = 3});
+  UnknownTokensWarning(side()).at_end({.tokens = 10, .unknown = 3});
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("3 of 10 source tokens read from train.en are unknown to en.spm: "
                                               "--no-spm-encode is for text that is split into the pieces")));
 }
 
 TEST_F(UnknownPiecesTest, AreToldOnceAndAsSoonAsEnoughTokensShowThem) {
-  UnknownPiecesWarning warning(side());
-  warning.during({.pieces = 999, .unknown = 999});
-  warning.during({.pieces = 1000, .unknown = 200});
+  UnknownTokensWarning warning(side());
+  warning.during({.tokens = 999, .unknown = 999});
+  warning.during({.tokens = 1000, .unknown = 200});
   EXPECT_TRUE(warnings.empty());
-  warning.during({.pieces = 1100, .unknown = 300});
-  warning.during({.pieces = 9000, .unknown = 9000});
-  warning.at_end({.pieces = 9000, .unknown = 9000});
+  warning.during({.tokens = 1100, .unknown = 300});
+  warning.during({.tokens = 9000, .unknown = 9000});
+  warning.at_end({.tokens = 9000, .unknown = 9000});
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("300 of 1,100 ")));
 }
 
@@ -48,7 +48,7 @@ TEST_F(UnknownPiecesTest, HaveAnAdviceForEachKindOfVocabulary) {
   const Vocabulary list = Vocabulary::from_list(
       {.special = {.unk = 1, .bos = -1, .eos = 0, .pad = -1}, .pieces = {"</s>", "<unk>", "a"}}, "list");
   const auto sides = encoded_sides({"-", "-"}, {*vocabulary, list}, {}, "m.safetensors", false);
-  for (const EncodedSide& each : sides) UnknownPiecesWarning(each).at_end({.pieces = 1, .unknown = 1});
+  for (const EncodedSide& each : sides) UnknownTokensWarning(each).at_end({.tokens = 1, .unknown = 1});
   EXPECT_THAT(warnings,
               ElementsAre(HasSubstr("of another language or script"),
                           AllOf(HasSubstr("1 of 1 target tokens read from stdin are unknown to the vocabulary of "
@@ -61,9 +61,9 @@ TEST_F(UnknownPiecesTest, OfACorpusAreThoseOfItsKeptPairs) {
   CorpusFiles text = pair("▁the Q X\n▁the\nQ Q Q Q Q Q Q Q Q\n", "▁the\nQ\nQ\n");
   text.max_length = 8;
   const CorpusReport report = read_corpus(text)->report;
-  EXPECT_EQ(report.unknown[0].pieces, 4);
+  EXPECT_EQ(report.unknown[0].tokens, 4);
   EXPECT_EQ(report.unknown[0].unknown, 2);
-  EXPECT_EQ(report.unknown[1].pieces, 2);
+  EXPECT_EQ(report.unknown[1].tokens, 2);
   EXPECT_EQ(report.unknown[1].unknown, 1);
   EXPECT_THAT(report.summary(), HasSubstr("2 source and 1 target tokens unknown"));
 }
