@@ -116,7 +116,7 @@ std::vector<std::shared_ptr<TranslationWorker>> ServedModels::load() const {
   std::vector<std::shared_ptr<TranslationWorker>> workers;
   for (const std::string& file : files_) {
     workers.push_back(load(file));
-    const LanguageChoice& choice = workers.back()->languages();
+    const LanguageChoice& choice = workers.back()->languages().choice();
     for (const ModelSpec& spec : specs_)
       if (spec.file == file) require_known(spec, choice);
     warn_of_pairs(specs_, file, choice);
@@ -147,7 +147,7 @@ bool ServedModels::aligns(size_t model) const {
 
 LanguageChoice ServedModels::languages(size_t model) const {
   const std::lock_guard lock(mutex_);
-  return worker(model)->languages();
+  return worker(model)->languages().choice();
 }
 
 void ServedModels::Submitted::cancel() const {

@@ -54,7 +54,7 @@ class OneOfSeveralLanguages(unittest.TestCase):
             self.assertEqual(hypotheses(server, *sentences, target="deu"), into_german)
             self.assertEqual(hypotheses(server, " ".join([named[0]] + sentences[1:])), into_german)
             self.assertEqual(hypotheses(server, "\n".join([named[0]] + sentences[1:])), into_german)
-            self.assertIn("into deu", server.json("POST", "/v1/translate", {"text": sentences[0]}, 400)["error"])
+            self.assertIn("target is missing: the model knows deu", server.json("POST", "/v1/translate", {"text": sentences[0]}, 400)["error"])
 
 
 class ProtectedTag(unittest.TestCase):
@@ -89,6 +89,20 @@ class ProtectedTag(unittest.TestCase):
             for begin, end, *word in alone[1]["words"]:
                 if begin >= tag:
                     self.assertIn([begin - tag, end - tag, *word], whole[1]["words"])
+
+
+class NamedLanguages(unittest.TestCase):
+    """Of a model that has one pair: they choose nothing in it."""
+
+    def test_tell_where_sentences_end(self):
+        text = "Die Bahn hat ggf. Verspätung."
+        with serving(models=("a.safetensors",)) as server:
+            for source, sentences in (("de", 1), ("xx", 2), ("und", 2)):
+                self.assertEqual(len(hypotheses(server, text, source=source)), sentences)
+            self.assertEqual(len(hypotheses(server, text)), 2)
+            plain = server.json("POST", "/v1/translate", {"text": LINES[0]})
+            for languages in ({"source": "en"}, {"target": "fr"}, {"source": "xx", "target": "yy"}):
+                self.assertEqual(server.json("POST", "/v1/translate", {"text": LINES[0]} | languages), plain)
 
 
 class LanguagesOfRequests(unittest.TestCase):
@@ -126,7 +140,7 @@ class LanguagesOfRequests(unittest.TestCase):
                 self.assertEqual([t["text"] for t in found], translated(tagged, model="tags"), more)
             for text in (LINES[0], [tagged[0], LINES[0]], f"{LINES[0]}\n{tagged[0]}"):
                 error = server.json("POST", "/v1/translate", {"text": text}, 400)["error"]
-                self.assertIn("target is missing: the model translates into lo, up", error)
+                self.assertIn("target is missing: the model knows lo, up", error)
             self.assertEqual(server.json("POST", "/v1/translate", {"text": ""})["translations"], [{"text": ""}])
 
     def test_are_those_of_a_pair_that_shares_the_model(self):
