@@ -13,6 +13,9 @@ class JobLanguages {
   JobLanguages(const ModelConfig& config, const Vocabularies& vocabularies);
 
   const LanguageChoice& choice() const { return choice_; }
+  /// Whether jobs may choose this source or target. They choose any if the model does not let them.
+  bool know_source(const std::string& language) const;
+  bool know_target(const std::string& language) const;
   /// Of the languages that a job names, those that it chooses; the others have no effect. Error if one that it has to
   /// choose is missing or unknown. No target is missing if all texts begin with its tag. `beginnings`: of the texts.
   Languages chosen(const Languages& named, std::span<const std::string> beginnings) const;

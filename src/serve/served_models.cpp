@@ -39,20 +39,20 @@ std::vector<std::string> files_of(const std::vector<ModelSpec>& specs) {
 }
 
 // The pair chooses the languages, where the model lets it.
-void require_known(const ModelSpec& spec, const LanguageChoice& choice) {
+void require_known(const ModelSpec& spec, const JobLanguages& languages) {
   if (spec.source.empty()) return;
-  const auto require_one_of = [&](const std::vector<std::string>& known, const std::string& language,
-                                  const char* side) {
-    if (known.empty() || std::ranges::binary_search(known, language)) return;
+  const auto require = [&](bool known, const std::string& language, const char* side,
+                           const std::vector<std::string>& listed) {
+    if (known) return;
     throw Error(
         fmt::format("--model {}:{}={}: the model has no piece that names the {} language {}, only {}", spec.source,
-                    spec.target, spec.file, side, language, fmt::join(known, ", ")),
+                    spec.target, spec.file, side, language, fmt::join(listed, ", ")),
         fmt::format("name the pair by these, or store the language in the model: dragoman convert -i {} -o FILE "
                     "--{}-lang LANG",
                     spec.file, side));
   };
-  require_one_of(choice.sources, spec.source, "source");
-  require_one_of(choice.targets, spec.target, "target");
+  require(languages.know_source(spec.source), spec.source, "source", languages.choice().sources);
+  require(languages.know_target(spec.target), spec.target, "target", languages.choice().targets);
 }
 
 void warn_of_pairs(const std::vector<ModelSpec>& specs, const std::string& file, const LanguageChoice& choice) {
@@ -116,10 +116,10 @@ std::vector<std::shared_ptr<TranslationWorker>> ServedModels::load() const {
   std::vector<std::shared_ptr<TranslationWorker>> workers;
   for (const std::string& file : files_) {
     workers.push_back(load(file));
-    const LanguageChoice& choice = workers.back()->languages().choice();
+    const JobLanguages& languages = workers.back()->languages();
     for (const ModelSpec& spec : specs_)
-      if (spec.file == file) require_known(spec, choice);
-    warn_of_pairs(specs_, file, choice);
+      if (spec.file == file) require_known(spec, languages);
+    warn_of_pairs(specs_, file, languages.choice());
   }
   return workers;
 }

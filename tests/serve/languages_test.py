@@ -227,6 +227,35 @@ class ScoresOfSeveralLanguages(unittest.TestCase):
             found = server.json("POST", "/v1/translate", {"text": LINES[:3], "source": "en"})["translations"]
             self.assertEqual([t["text"] for t in found], translated(LINES[:3], model="m"))
 
+    def test_choose_languages_of_any_name(self):
+        """As the command, which takes any special token; only those of known shapes are listed."""
+        self.rename_languages("swiss", ["__de__", "__en__", "__fr__", "__gsw_CH__"])
+        long = ("--min-length", "6")  # otherwise the translations are empty
+        swiss, french = (translated(LINES[:3], *long, "--source-lang", "en", "--target-lang", target, model="swiss")
+                         for target in ("gsw_CH", "fr"))
+        self.assertNotEqual(swiss, french)
+        for model in ("swiss", "en:gsw_CH=swiss"):
+            with serving(*long, models=(model,)) as server:
+                found = server.json("POST", "/translate", {"q": LINES[:3], "source": "en", "target": "gsw_CH"})
+                self.assertEqual(found["translatedText"], swiss)
+        with serving(models=("swiss",)) as server:
+            self.assertEqual([entry["code"] for entry in server.json("GET", "/languages")], ["de", "en", "fr"])
+
+    def test_need_languages_that_can_be_listed(self):
+        self.rename_languages("odd", ["__german__", "__english__", "__french__"])
+        with self.assertRaisesRegex(AssertionError, "several languages, and its source language is not given"):
+            toy_server.Server(serve_case.BINARY, serve_case.FOLDER, models=("english-french=odd",))
+        languages = ("--source-lang", "english", "--target-lang", "french")
+        with serving(*languages, models=("odd",)) as server:
+            found = server.json("POST", "/v1/translate", {"text": LINES[:3]})["translations"]
+            self.assertEqual([t["text"] for t in found], translated(LINES[:3], *languages, model="odd"))
+
+    @staticmethod
+    def rename_languages(model, tokens):
+        shutil.copytree(serve_case.FOLDER / "m2m100", serve_case.FOLDER / model)
+        (serve_case.FOLDER / model / "special_tokens_map.json").write_text(
+            json.dumps({"additional_special_tokens": tokens}))
+
     def test_are_given_up_to_the_greatest_length(self):
         with serving("--max-length", "7", models=("m.safetensors",)) as server:
             for side in ("text", "translation"):
