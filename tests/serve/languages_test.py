@@ -189,9 +189,7 @@ class ScoresOfSeveralLanguages(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        shutil.copytree(SOURCE / "tests" / "interop" / "golden" / "m2m100", serve_case.FOLDER / "m2m100")
-        shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "unigram.spm",
-                    serve_case.FOLDER / "m2m100" / "sentencepiece.bpe.model")
+        serve_case.make_multilingual()
         run("convert", "-i", "m2m100", "-o", "m.safetensors", "--source-lang", "en", "--target-lang", "fr", "--quiet")
 
     def test_are_those_of_the_command(self):
