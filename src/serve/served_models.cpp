@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "backend/backend.h"
 #include "base/error.h"
@@ -55,11 +56,19 @@ void require_known(const ModelSpec& spec, const JobLanguages& languages) {
   require(languages.know_target(spec.target), spec.target, "target", languages.choice().targets);
 }
 
+// Pairs that choose the same languages of a model.
 void warn_of_pairs(const std::vector<ModelSpec>& specs, const std::string& file, const LanguageChoice& choice) {
-  const auto pairs = std::ranges::count(specs, file, &ModelSpec::file);
-  if (pairs > 1 && choice.sources.empty() && choice.targets.empty())
-    log_warning("--model names {} for {} pairs of languages, but it has one pair: it translates all of them alike",
-                file, pairs);
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> pairs;  // by what they choose
+  for (const ModelSpec& spec : specs)
+    if (spec.file == file)
+      pairs[{choice.sources.empty() ? "" : spec.source, choice.targets.empty() ? "" : spec.target}].push_back(
+          fmt::format("{}:{}", spec.source, spec.target));
+  for (const auto& [chosen, alike] : pairs)
+    if (alike.size() > 1)
+      log_warning(
+          "--model names {} for {}, but the model lets these choose no languages in which they differ: it "
+          "translates them alike",
+          file, fmt::join(alike, ", "));
 }
 
 void log_failure(const std::string& error) { log_warning("Reloading failed, the old models stay in use: {}", error); }

@@ -149,12 +149,12 @@ class LanguagesOfRequests(unittest.TestCase):
                 found = server.json("POST", "/translate", {"q": LINES[:3], "source": "en", "target": target})
                 self.assertEqual(found["translatedText"], self.into(target))
             self.assertEqual([m["target"] for m in server.json("GET", "/v1/models")["models"]], ["up", "lo", "de"])
-            self.assertEqual(server.said().count("WARN"), 0, server.said())
+            self.assertEqual(server.said().count("--model names"), 0, server.said())
             server.json("POST", "/v1/reload", {})
             self.assertEqual(server.form("/translate", q=LINES[0], source="en", target="up")["translatedText"],
                              self.into("up")[0])
         with serving(models=("en-de=a.safetensors", "en-fr=a.safetensors")) as server:
-            self.assertIn("names a.safetensors for 2 pairs of languages, but it has one pair", server.said())
+            self.assertIn("--model names a.safetensors for en:de, en:fr, but the model lets these choose no ", server.said())
 
     def test_must_be_known(self):
         with self.assertRaisesRegex(AssertionError, "en:de=tags.safetensors: the model has no piece that names the target "
@@ -238,6 +238,16 @@ class ScoresOfSeveralLanguages(unittest.TestCase):
                 self.assertEqual(found["translatedText"], swiss)
         with serving(models=("swiss",)) as server:
             self.assertEqual([entry["code"] for entry in server.json("GET", "/languages")], ["de", "en", "fr"])
+
+    def test_are_the_same_for_pairs_that_differ_in_a_stored_one(self):
+        run("convert", "-i", "m2m100", "-o", "french.safetensors", "--target-lang", "fr", "--quiet")
+        pairs = [f"{pair}=french.safetensors" for pair in ("en-fr", "en-de", "de-fr")]
+        with serving(models=pairs) as server:
+            self.assertIn("--model names french.safetensors for en:fr, en:de, but", server.said())
+            self.assertEqual(server.said().count("--model names"), 1, server.said())
+        for models in (pairs[1:], ["en-fr=m2m100", "en-de=m2m100"]):
+            with serving(models=models) as server:
+                self.assertEqual(server.said().count("--model names"), 0, server.said())
 
     def test_need_languages_that_can_be_listed(self):
         self.rename_languages("odd", ["__german__", "__english__", "__french__"])
