@@ -221,6 +221,16 @@ class Defaults(unittest.TestCase):
         self.assertLessEqual({"min-length", "min-length-factor", "max-length-add", "max-length-factor", "max-length",
                               "no-repeat-ngram"}, followed)
 
+    def test_are_options_that_a_request_may_give(self):
+        """All of the group of `serve --help` that says so."""
+        group = run("serve", "--help").split("Search, unless a request says otherwise:\n")[1].split("\n\n")[0]
+        names = [name.replace("-", "_") for name in re.findall("^ +(?:-., )?--([a-z-]+)", group, re.M)]
+        self.assertIn("no_repeat_ngram", names)
+        with serving() as server:
+            for name in names:
+                request = {"text": LINES[0], "rule" if name == "search_rule" else name: {}}
+                self.assertNotIn("there is no parameter", server.json("POST", "/v1/translate", request, 400)["error"])
+
     def test_make_room_for_those_of_a_request(self):
         with serving("--length-penalty", "gnmt", "2", "--max-length-factor", "0.5", "--min-length", "25") as server:
             request = {"text": self.LINES, "normalize": 0.5, "max_length_add": 40, "min_length": 0}
