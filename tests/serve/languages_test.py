@@ -54,7 +54,8 @@ class OneOfSeveralLanguages(unittest.TestCase):
             self.assertEqual(hypotheses(server, *sentences, target="deu"), into_german)
             self.assertEqual(hypotheses(server, " ".join([named[0]] + sentences[1:])), into_german)
             self.assertEqual(hypotheses(server, "\n".join([named[0]] + sentences[1:])), into_german)
-            self.assertIn("target is missing: the model knows deu", server.json("POST", "/v1/translate", {"text": sentences[0]}, 400)["error"])
+            error = server.json("POST", "/v1/translate", {"text": sentences[0]}, 400)["error"]
+            self.assertIn("target is missing: the model knows deu", error)
 
 
 class ProtectedTag(unittest.TestCase):
@@ -154,12 +155,47 @@ class LanguagesOfRequests(unittest.TestCase):
             self.assertEqual(server.form("/translate", q=LINES[0], source="en", target="up")["translatedText"],
                              self.into("up")[0])
         with serving(models=("en-de=a.safetensors", "en-fr=a.safetensors")) as server:
-            self.assertIn("--model names a.safetensors for en:de, en:fr, but the model lets these choose no ", server.said())
+            self.assertIn("--model names a.safetensors for en:de, en:fr, but the model lets", server.said())
 
     def test_must_be_known(self):
         with self.assertRaisesRegex(AssertionError, "en:de=tags.safetensors: the model has no piece that names the target "
                                                     "language de, only lo, up"):
             toy_server.Server(serve_case.BINARY, serve_case.FOLDER, models=("en-de=tags.safetensors",))
+
+    def test_may_not_go_away_by_a_reload(self):
+        """The pairs still need them, so the old model stays."""
+        train_cased("others", "<2it>", "<2lo>")
+        served = serve_case.FOLDER / "served.safetensors"
+        shutil.copy(serve_case.FOLDER / "tags.safetensors", served)
+        with serving(models=("en-up=served.safetensors", "en-lo=served.safetensors")) as server:
+            shutil.copy(serve_case.FOLDER / "others.safetensors", serve_case.FOLDER / "new")
+            (serve_case.FOLDER / "new").rename(served)
+            error = server.json("POST", "/v1/reload", {}, 500)["error"]
+            self.assertEqual(error, "--model en:up=served.safetensors: the model has no piece that names the target "
+                                    "language up, only it, lo")
+            self.assertIn(f"Reloading failed, the old models stay in use: {error}", server.said())
+            for target in ("up", "lo"):
+                found = server.json("POST", "/translate", {"q": LINES[:3], "source": "en", "target": target})
+                self.assertEqual(found["translatedText"], self.into(target))
+
+    def test_are_those_of_the_reloaded_model(self):
+        train_cased("others", "<2it>", "<2lo>")
+        run("convert", "-i", "tags.safetensors", "-o", "up.safetensors", "--target-lang", "up", "--quiet")
+        served = serve_case.FOLDER / "served.safetensors"
+        shutil.copy(serve_case.FOLDER / "tags.safetensors", served)
+        with serving(models=("served.safetensors",)) as server:
+            for model, targets in (("others", ["it", "lo"]), ("up", ["und"])):
+                shutil.copy(serve_case.FOLDER / f"{model}.safetensors", serve_case.FOLDER / "new")
+                (serve_case.FOLDER / "new").rename(served)
+                server.json("POST", "/v1/reload", {})
+                listed = {entry["code"]: entry["targets"] for entry in server.json("GET", "/languages")}
+                self.assertEqual(listed["und"], targets)
+                status = 200 if model == "up" else 400
+                found = server.json("POST", "/translate", {"q": LINES[:3], "source": "en", "target": "up"}, status)
+                if model == "up":
+                    self.assertEqual(found["translatedText"], self.into("up"))
+                else:
+                    self.assertEqual(found["error"], "up is not supported as a target language: the model knows it, lo")
 
     def test_are_stored_in_a_model_whose_pair_may_have_any_name(self):
         run("convert", "-i", "tags.safetensors", "-o", "up.safetensors", "--target-lang", "up", "--quiet")
@@ -191,11 +227,11 @@ class ScoresOfSeveralLanguages(unittest.TestCase):
     def setUpClass(cls):
         serve_case.make_multilingual()
         run("convert", "-i", "m2m100", "-o", "m.safetensors", "--source-lang", "en", "--target-lang", "fr", "--quiet")
+        for name, lines in (("sources", LINES[:3]), ("targets", ["a small dog", "", "the house of a man"])):
+            (serve_case.FOLDER / name).write_text("".join(f"{line}\n" for line in lines))
 
     def test_are_those_of_the_command(self):
-        sources, targets = LINES[:3], ["a small dog", "", "the house of a man"]
-        for name, lines in (("sources", sources), ("targets", targets)):
-            (serve_case.FOLDER / name).write_text("".join(f"{line}\n" for line in lines))
+        sources, targets = ((serve_case.FOLDER / name).read_text().split("\n")[:3] for name in ("sources", "targets"))
         lines = run("score", "-m", "m.safetensors", "-t", "sources", "targets", "--word-scores").splitlines()
         expected = [[float(word) for word in line.split("WordScores= ")[1].split()] for line in lines]
         with serving(models=("m.safetensors",)) as server:
@@ -209,13 +245,21 @@ class ScoresOfSeveralLanguages(unittest.TestCase):
             listed = {entry["code"]: entry["targets"] for entry in server.json("GET", "/languages")}
             self.assertIn("fr", listed["en"])
             self.assertNotIn("en", listed["en"])
+            scores = []
             for source, target in (("en", "fr"), ("en", "de"), ("fr", "de")):
+                scores.append(run("score", "-m", "m2m100", "-t", "sources", "targets", "--source-lang", source,
+                                  "--target-lang", target).split())
+                pairs = {"text": LINES[:3], "translation": ["a small dog", "", "the house of a man"]}
+                found = server.json("POST", "/v1/score", pairs | {"source": source, "target": target})["scores"]
+                for score, expected in zip(found, scores[-1], strict=True):
+                    self.assertAlmostEqual(score["log_prob"], float(expected), 3)
                 expected = translated(LINES[:3], "--source-lang", source, "--target-lang", target, model="m2m100")
                 request = {"source": source, "target": target}
                 found = server.json("POST", "/translate", {"q": LINES[:3]} | request)["translatedText"]
                 self.assertEqual(found, expected)
                 found = server.json("POST", "/v1/translate", {"text": LINES[:3], "alignment": True} | request)
                 self.assertEqual([t["text"] for t in found["translations"]], expected)
+            self.assertEqual(len(set(map(tuple, scores))), 3)
             for request, message in (({"target": "fr"}, "several languages can be translated into fr: name the source"),
                                      ({"source": "en"}, "target is missing: the model knows "), ({}, "source is missing"),
                                      ({"source": "en", "target": "xx"}, "xx is not supported as a target language"),
