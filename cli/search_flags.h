@@ -70,12 +70,6 @@ std::vector<Flag<Options>> constraint_flags(std::string_view group) {
        .group = group,
        .help = "maximum length: X times the source length, instead of --max-length-add; 0: off (Marian: 3)",
        .range = search_bounds("max_length_factor")},
-      {.name = "max-length",
-       .field = &Options::max_length,
-       .value = "N",
-       .group = group,
-       .help = "split lines of more than N pieces into segments, at the end of a sentence if possible",
-       .range = {1, 100'000}},
       {.name = "no-repeat-ngram",
        .field = &Options::no_repeat_ngram,
        .value = "N",
@@ -89,8 +83,19 @@ std::vector<Flag<Options>> constraint_flags(std::string_view group) {
   };
 }
 
+/// For translate and serve, where no request can change it.
+template <class Options>
+Flag<Options> max_length_flag(std::string_view group) {
+  return {.name = "max-length",
+          .field = &Options::max_length,
+          .value = "N",
+          .group = group,
+          .help = "split lines of more than N pieces into segments, at the end of a sentence if possible",
+          .range = {1, 100'000}};
+}
+
 /// The rows of commands that search translations: translate, and serve for requests that do not say otherwise. Options
-/// is a SearchOptions and SearchWords, and has max_length.
+/// is a SearchOptions and SearchWords.
 template <class Options>
 std::vector<Flag<Options>> search_flags(std::string_view group, std::string_view help_of_beam_size) {
   return joined(scoring_flags<Options>(group, help_of_beam_size), constraint_flags<Options>(group));

@@ -100,6 +100,7 @@ std::vector<Flag<O>> limit_flags() {
        .help = "maximum memory of a search for the sentences that it translates at once, such as 512M; a request that "
                "needs more gets status 503. A model has two searches per thread. 0: all of the machine's or "
                "container's memory"},
+      max_length_flag<O>(group),
       {.name = "max-alternatives",
        .field = &O::max_alternatives,
        .value = "N",

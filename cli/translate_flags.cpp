@@ -245,7 +245,8 @@ Table<O> translate_table() {
                             "soon as they are translated, even while the input stays open."},
           .flags = joined(file_flags(), open_flags<O>("Files"),
                           search_flags<O>("Search", "hypotheses per sentence; 1 is greedy search (Marian: 12)"),
-                          sampling_flags(), run_flags(), shared_work_flags<O>("Run", help_of_profile)),
+                          std::vector{max_length_flag<O>("Search")}, sampling_flags(), run_flags(),
+                          shared_work_flags<O>("Run", help_of_profile)),
           .check = check,
           .essentials = {"model", "input", "output", "n-best", "scores", "alignment", "beam-size", "normalize",
                          "output-sampling", "precision", "shortlist", "mini-batch-words", "cpu-threads", "devices"}};

@@ -6,6 +6,7 @@
 #include "backend/registry.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "interop/languages.h"
 #include "interop/open_model.h"
 #include "interop/open_shortlist.h"
 #include "model/frame.h"
@@ -61,6 +62,17 @@ void require_all_pieces(const LoadedModel& model, const std::string& path, const
       "leave --shortlist out");
 }
 
+// Requests name what language_choice() lists; all else that the model needs must be stored in it.
+void require_languages(const LoadedModel& m, bool requests_name_languages) {
+  ModelConfig config = m.model->config();
+  if (requests_name_languages) {
+    const LanguageChoice choice = language_choice(config, m.vocabularies);
+    if (!choice.sources.empty()) config.generation.source_language_id = 0;
+    if (!choice.targets.empty()) config.generation.target_language_id = 0;
+  }
+  frames_of(config);  // Error that says which one is missing
+}
+
 }  // namespace
 
 LoadedEnsemble::LoadedEnsemble(const EnsembleOptions& options, const Backend& device) : arena_(arena_of(device)) {
@@ -94,7 +106,7 @@ void LoadedEnsemble::add(const std::string& path, const EnsembleOptions& options
   require_same("source", vocabularies().source, options.models[0], m.vocabularies.source, path);
   require_same("target", vocabularies().target, options.models[0], m.vocabularies.target, path);
   require_all_pieces(m, path, options.shortlist);
-  if (!options.requests_name_languages) frames_of(m.model->config());  // Error if a language is missing
+  require_languages(m, options.requests_name_languages);
   Context& cx = contexts_.emplace_back(
       Context{.backend = device, .arena = arena_, .packed = &m.packed, .rounded = m.rounded.get()});
   const double weight = options.weights.empty() ? 1.0 / double(options.models.size()) : options.weights[models_.size()];

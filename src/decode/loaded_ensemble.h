@@ -19,9 +19,9 @@ namespace dragoman {
 class LoadedEnsemble {
  public:
   /// Logs a notice if int8 will be slow. Error for files that are not models, for different vocabularies, for a
-  /// precision that the device does not support, for a model of several languages without its languages, unless
-  /// requests name them, for a shortlist for other vocabularies, for a shortlist with a model trained with --copy, for
-  /// malformed files of terms or phrases, and for a term that contains a phrase to avoid.
+  /// precision that the device does not support, for a model of several languages without those that requests cannot
+  /// name, for a shortlist for other vocabularies, for a shortlist with a model trained with --copy, for malformed
+  /// files of terms or phrases, and for a term that contains a phrase to avoid.
   LoadedEnsemble(const EnsembleOptions& options, const Backend& device);
   LoadedEnsemble(const LoadedEnsemble&) = delete;
 

@@ -87,6 +87,10 @@ bool names_language(const std::string& piece) {
   return std::ranges::count(shapes, shape) > 0;
 }
 
+bool knows_language(const Vocabulary& vocabulary, const std::string& language) {
+  return id_of(vocabulary, language).has_value();
+}
+
 bool lists_languages(const Vocabulary& vocabulary) {
   int count = 0;
   for (int32_t id = 0; id < vocabulary.size(); ++id) count += names_language(vocabulary.piece(id));

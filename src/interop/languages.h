@@ -13,6 +13,10 @@ struct Languages {
 /// Whether a piece names a language as multilingual models do: `__fr__`, `fra_Latn` or `fr_XX`.
 bool names_language(const std::string& piece);
 
+/// Whether a piece of the vocabulary names the language, as set_languages() needs it: one of a language of the shapes
+/// of names_language(), of a tag, or any control piece, such as `__gsw_CH__`.
+bool knows_language(const Vocabulary& vocabulary, const std::string& language);
+
 /// Whether two or more pieces of a vocabulary name languages so: one may be ordinary text.
 bool lists_languages(const Vocabulary& vocabulary);
 
@@ -31,10 +35,11 @@ bool has_languages_in_source(const Vocabulary& source);
 bool has_tags(const Vocabulary& source);
 
 /// The languages that each run or request has to choose, as Languages names them, in alphabetical order. A side is
-/// empty if its language is stored in the model, or if no piece names one.
+/// empty if its language is stored in the model, or if no piece names one. knows_language() may know others, too, as
+/// nothing tells control pieces that name languages from those that do not.
 struct LanguageChoice {
   std::vector<std::string> sources, targets;
-  bool in_text = false;  // the target may also be the tag with which a text begins
+  bool in_text = false;  // targets are pieces of the source: the target may also be the tag with which a text begins
 };
 LanguageChoice language_choice(const ModelConfig& config, const Vocabularies& vocabularies);
 

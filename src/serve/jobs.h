@@ -24,7 +24,7 @@ struct RequestOptions {
   std::map<std::string, std::string> glossary;  // terms and their translations; they take precedence over --glossary
   std::vector<std::string> avoid;               // phrases that must not occur, besides those of --avoid
   bool alignment = false;                       // an Error if the model has no cross-attention
-  Languages languages;                          // of LanguageChoice; empty ones are not chosen
+  Languages languages;                          // that it names: "" or "und" (undetermined): none
 };
 
 /// Sentences to translate. A TranslationWorker posts calls of the functions: one of `done`

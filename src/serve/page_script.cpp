@@ -111,7 +111,8 @@ function request(text) {
   const [source, target] = [$('source').value, $('target').value];
   const body = {text, stream: true, n_best: 3};
   if (aligns()) body.alignment = true;
-  if (target !== 'und') Object.assign(body, {source, target});
+  if (source !== 'und') body.source = source;
+  if (target !== 'und') body.target = target;
   if ($('key').value) body.api_key = $('key').value;
   return {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "backend/backend.h"
 #include "base/error.h"
@@ -39,27 +40,35 @@ std::vector<std::string> files_of(const std::vector<ModelSpec>& specs) {
 }
 
 // The pair chooses the languages, where the model lets it.
-void require_known(const ModelSpec& spec, const LanguageChoice& choice) {
+void require_known(const ModelSpec& spec, const JobLanguages& languages) {
   if (spec.source.empty()) return;
-  const auto require_one_of = [&](const std::vector<std::string>& known, const std::string& language,
-                                  const char* side) {
-    if (known.empty() || std::ranges::binary_search(known, language)) return;
+  const auto require = [&](bool known, const std::string& language, const char* side,
+                           const std::vector<std::string>& listed) {
+    if (known) return;
     throw Error(
         fmt::format("--model {}:{}={}: the model has no piece that names the {} language {}, only {}", spec.source,
-                    spec.target, spec.file, side, language, fmt::join(known, ", ")),
+                    spec.target, spec.file, side, language, fmt::join(listed, ", ")),
         fmt::format("name the pair by these, or store the language in the model: dragoman convert -i {} -o FILE "
                     "--{}-lang LANG",
                     spec.file, side));
   };
-  require_one_of(choice.sources, spec.source, "source");
-  require_one_of(choice.targets, spec.target, "target");
+  require(languages.know_source(spec.source), spec.source, "source", languages.choice().sources);
+  require(languages.know_target(spec.target), spec.target, "target", languages.choice().targets);
 }
 
+// Pairs that choose the same languages of a model.
 void warn_of_pairs(const std::vector<ModelSpec>& specs, const std::string& file, const LanguageChoice& choice) {
-  const auto pairs = std::ranges::count(specs, file, &ModelSpec::file);
-  if (pairs > 1 && choice.sources.empty() && choice.targets.empty())
-    log_warning("--model names {} for {} pairs of languages, but it has one pair: it translates all of them alike",
-                file, pairs);
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> pairs;  // by what they choose
+  for (const ModelSpec& spec : specs)
+    if (spec.file == file)
+      pairs[{choice.sources.empty() ? "" : spec.source, choice.targets.empty() ? "" : spec.target}].push_back(
+          fmt::format("{}:{}", spec.source, spec.target));
+  for (const auto& [chosen, alike] : pairs)
+    if (alike.size() > 1)
+      log_warning(
+          "--model names {} for {}, but the model lets these choose no languages in which they differ: it "
+          "translates them alike",
+          file, fmt::join(alike, ", "));
 }
 
 void log_failure(const std::string& error) { log_warning("Reloading failed, the old models stay in use: {}", error); }
@@ -116,10 +125,10 @@ std::vector<std::shared_ptr<TranslationWorker>> ServedModels::load() const {
   std::vector<std::shared_ptr<TranslationWorker>> workers;
   for (const std::string& file : files_) {
     workers.push_back(load(file));
-    const LanguageChoice& choice = workers.back()->languages();
+    const JobLanguages& languages = workers.back()->languages();
     for (const ModelSpec& spec : specs_)
-      if (spec.file == file) require_known(spec, choice);
-    warn_of_pairs(specs_, file, choice);
+      if (spec.file == file) require_known(spec, languages);
+    warn_of_pairs(specs_, file, languages.choice());
   }
   return workers;
 }
@@ -147,7 +156,7 @@ bool ServedModels::aligns(size_t model) const {
 
 LanguageChoice ServedModels::languages(size_t model) const {
   const std::lock_guard lock(mutex_);
-  return worker(model)->languages();
+  return worker(model)->languages().choice();
 }
 
 void ServedModels::Submitted::cancel() const {

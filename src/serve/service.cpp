@@ -46,20 +46,6 @@ std::string joined(std::span<const std::string> texts) {
   return all;
 }
 
-// The language that a request names, if the model lets it choose. "und": none (undetermined).
-std::string chosen(const std::vector<std::string>& known, const std::string& language, const char* side,
-                   bool may_be_missing) {
-  if (known.empty() || std::ranges::binary_search(known, language)) return known.empty() ? "" : language;
-  const bool missing = language.empty() || language == "und";
-  if (missing && may_be_missing) return "";
-  if (missing) refuse(400, "{} is missing: the model knows {}", side, fmt::join(known, ", "));
-  refuse(400, "{} is not supported as a {} language: the model knows {}", language, side, fmt::join(known, ", "));
-}
-
-Languages chosen(const LanguageChoice& known, const std::string& source, const std::string& target) {
-  return {chosen(known.sources, source, "source", false), chosen(known.targets, target, "target", known.in_text)};
-}
-
 }  // namespace
 
 int64_t characters_of(std::span<const std::string> texts) {
@@ -252,11 +238,10 @@ std::vector<DetectedLanguage> Service::detect(std::span<const std::string> texts
 ModelChoice Service::model_for(const std::string& source, const std::string& target) const {
   bool has_source = false, has_target = false;
   for (size_t i = 0; i < models_.size(); ++i) {
-    if (models_[i].source.empty()) return {i, chosen(models_.languages(i), source, target)};
+    if (models_[i].source.empty()) return {i, {source, target}};
     has_source |= models_[i].source == source;
     has_target |= models_[i].target == target;
-    if (models_[i].source == source && models_[i].target == target)
-      return {i, chosen(models_.languages(i), source, target)};
+    if (models_[i].source == source && models_[i].target == target) return {i, {source, target}};
   }
   if (!has_source) refuse(400, "{} is not supported", source);
   if (!has_target) refuse(400, "{} is not supported", target);

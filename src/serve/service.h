@@ -32,7 +32,7 @@ template <class... A>
 /// The characters of texts as the limit counts them: at least one for each text, as each costs time.
 int64_t characters_of(std::span<const std::string> texts);
 
-/// A model, and the languages that a request chooses of it (LanguageChoice).
+/// A model, and the languages that a request names: RequestOptions::languages.
 struct ModelChoice {
   size_t model = 0;
   Languages languages;
@@ -77,7 +77,8 @@ class Service {
                              const std::string& target) const;
   /// All languages, the most likely first: those of --detect-model, else the only one that a model translates from.
   std::vector<DetectedLanguage> detect(std::span<const std::string> texts) const;
-  /// The model for these languages. Refusal if there is none, or if it needs languages and knows no such ones.
+  /// The model for these languages. Refusal if there is none. Whether a model of several languages knows them is
+  /// decided when it gets the job, as a reload may come before.
   ModelChoice model_for(const std::string& source, const std::string& target) const;
   /// Refusal unless the key (of the parameters, or a bearer token) is one of those that may translate.
   void require_key(const HttpRequest& request, std::string_view key) const;

@@ -1,6 +1,6 @@
 #include "serve/translation_worker.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -12,7 +12,6 @@
 #include "base/machine.h"
 #include "base/memory_size.h"
 #include "base/new_thread.h"
-#include "base/utf8.h"
 #include "model/model.h"
 #include "score/pair_scorer.h"
 
@@ -41,7 +40,7 @@ TranslationWorker::TranslationWorker(Engine& engine, const EnsembleOptions& mode
       post_(std::move(post)),
       ensemble_(model, engine.backend()),
       aligns_(ensemble_.models()[0].model->config().has_cross_attention()),
-      languages_(language_choice(ensemble_.models()[0].model->config(), ensemble_.vocabularies())) {
+      languages_(ensemble_.models()[0].model->config(), ensemble_.vocabularies()) {
   require_memory_for_a_line();
   thread_ = new_thread([this] { return std::thread([this] { work(); }); });
 }
@@ -59,31 +58,6 @@ void TranslationWorker::require_memory_for_a_line() const {
     throw Error(fmt::format("--search-memory {} is too little to translate even a single word",
                             to_string(MemorySize{options_.search_memory})),
                 "give more: 64M is enough for most models");
-  }
-}
-
-// Whether a text that begins so has the tag of its target language.
-bool TranslationWorker::names_language(const std::string& beginning) const {
-  if (!languages_.in_text) return false;
-  constexpr size_t longest = 256;  // bytes of tags
-  std::string tags = beginning.substr(0, longest);
-  clean_utf8(tags);
-  const Vocabulary& source = ensemble_.vocabularies().source;
-  const std::vector<int32_t> ids = source.encode(tags);
-  return name_language(source, leading_tags(source, ids));
-}
-
-// `beginnings`: of the texts.
-void TranslationWorker::require_languages(const Languages& chosen, std::span<const std::string> beginnings) const {
-  require(!chosen.source.empty() || languages_.sources.empty(), "source is missing: the model translates from {}",
-          fmt::join(languages_.sources, ", "));
-  if (!chosen.target.empty() || languages_.targets.empty()) return;
-  const std::string* before = nullptr;  // sentences of one text begin alike
-  for (const std::string& beginning : beginnings) {
-    if (before && *before == beginning) continue;
-    before = &beginning;
-    require(names_language(beginning), "target is missing: the model translates into {}",
-            fmt::join(languages_.targets, ", "));
   }
 }
 
@@ -116,12 +90,12 @@ void TranslationWorker::send(std::function<void()> message) {
 TranslationWorker::Ticket TranslationWorker::submit(TranslationJob job) {
   validate(job.search);
   require(!job.alignment || aligns_, "alignment: the model has no cross-attention to take the alignment from");
-  require_languages(job.languages, job.tags);
+  job.languages = languages_.chosen(job.languages, job.tags);
   return send_job(std::move(job));
 }
 
 TranslationWorker::Ticket TranslationWorker::submit(ScoringJob job) {
-  require_languages(job.languages, job.sources);
+  job.languages = languages_.chosen(job.languages, job.sources);
   return send_job(std::move(job));
 }
 
@@ -374,9 +348,9 @@ void TranslationWorker::score_some() {
 
 void TranslationWorker::score_next(Scoring& s) {
   const size_t from = s.log_probs.size(), most = std::min(from + pairs_scored_at_once, s.job.sources.size());
-  const bool named = from < most && names_language(s.job.sources[from]);
+  const bool named = from < most && languages_.are_named_in(s.job.sources[from]);
   size_t to = from;  // those that name their language have other frames
-  while (to < most && names_language(s.job.sources[to]) == named) ++to;
+  while (to < most && languages_.are_named_in(s.job.sources[to]) == named) ++to;
   const auto part = [&](const std::vector<std::string>& all) {
     return std::vector(all.begin() + ptrdiff_t(from), all.begin() + ptrdiff_t(to));
   };

@@ -14,6 +14,7 @@
 #include "decode/loaded_ensemble.h"
 #include "decode/translator.h"
 #include "dragoman/engine.h"
+#include "serve/job_languages.h"
 #include "serve/jobs.h"
 #include "serve/metrics.h"
 
@@ -36,9 +37,10 @@ class TranslationWorker {
   /// Whether the model can give alignments.
   bool aligns() const { return aligns_; }
   /// The languages that jobs choose.
-  const LanguageChoice& languages() const { return languages_; }
+  const JobLanguages& languages() const { return languages_; }
 
-  /// Error if it wants an alignment that the model cannot give, or lacks a language.
+  /// Error if it wants an alignment that the model cannot give, or if the model lets it choose a language that it does
+  /// not name, or names wrongly. Languages that the model does not let it choose have no effect.
   Ticket submit(TranslationJob job);
   Ticket submit(ScoringJob job);
   void cancel(Ticket ticket);
@@ -69,8 +71,6 @@ class TranslationWorker {
   };
 
   void require_memory_for_a_line() const;
-  bool names_language(const std::string& beginning) const;
-  void require_languages(const Languages& chosen, std::span<const std::string> beginnings) const;
   std::shared_ptr<const SentenceFrames> frames_of(const Languages& chosen);
   void work();
   bool take_messages();
@@ -99,7 +99,7 @@ class TranslationWorker {
   const Post post_;
   const LoadedEnsemble ensemble_;
   const bool aligns_;  // the model has cross-attention
-  const LanguageChoice languages_;
+  const JobLanguages languages_;
 
   // Used by the worker's thread only.
   std::array<Lane, 2> lanes_;  // of short and of long jobs

@@ -39,7 +39,11 @@ TEST(Languages, AreNotMistakenForWords) {
   EXPECT_EQ(id_of("it"), 4);
   EXPECT_EQ(id_of("fra"), 5);
   for (const int id : {4, 5, 6, 7}) EXPECT_EQ(id_of(v.piece(id)), id);
-  for (const char* none : {"klingon", "</s>", "la"}) EXPECT_THROW(id_of(none), Error) << none;
+  for (const char* none : {"klingon", "</s>", "la"}) {
+    EXPECT_THROW(id_of(none), Error) << none;
+    EXPECT_FALSE(knows_language(v, none)) << none;
+  }
+  for (const char* one : {"it", "__it__", "fra", "ita_Latn", "spanish"}) EXPECT_TRUE(knows_language(v, one)) << one;
 }
 
 TEST(Languages, AreChosenUnlessTheyAreStored) {

@@ -54,7 +54,8 @@ class OneOfSeveralLanguages(unittest.TestCase):
             self.assertEqual(hypotheses(server, *sentences, target="deu"), into_german)
             self.assertEqual(hypotheses(server, " ".join([named[0]] + sentences[1:])), into_german)
             self.assertEqual(hypotheses(server, "\n".join([named[0]] + sentences[1:])), into_german)
-            self.assertIn("into deu", server.json("POST", "/v1/translate", {"text": sentences[0]}, 400)["error"])
+            error = server.json("POST", "/v1/translate", {"text": sentences[0]}, 400)["error"]
+            self.assertIn("target is missing: the model knows deu", error)
 
 
 class ProtectedTag(unittest.TestCase):
@@ -89,6 +90,20 @@ class ProtectedTag(unittest.TestCase):
             for begin, end, *word in alone[1]["words"]:
                 if begin >= tag:
                     self.assertIn([begin - tag, end - tag, *word], whole[1]["words"])
+
+
+class NamedLanguages(unittest.TestCase):
+    """Of a model that has one pair: they choose nothing in it."""
+
+    def test_tell_where_sentences_end(self):
+        text = "Die Bahn hat ggf. Verspätung."
+        with serving(models=("a.safetensors",)) as server:
+            for source, sentences in (("de", 1), ("xx", 2), ("und", 2)):
+                self.assertEqual(len(hypotheses(server, text, source=source)), sentences)
+            self.assertEqual(len(hypotheses(server, text)), 2)
+            plain = server.json("POST", "/v1/translate", {"text": LINES[0]})
+            for languages in ({"source": "en"}, {"target": "fr"}, {"source": "xx", "target": "yy"}):
+                self.assertEqual(server.json("POST", "/v1/translate", {"text": LINES[0]} | languages), plain)
 
 
 class LanguagesOfRequests(unittest.TestCase):
@@ -126,7 +141,7 @@ class LanguagesOfRequests(unittest.TestCase):
                 self.assertEqual([t["text"] for t in found], translated(tagged, model="tags"), more)
             for text in (LINES[0], [tagged[0], LINES[0]], f"{LINES[0]}\n{tagged[0]}"):
                 error = server.json("POST", "/v1/translate", {"text": text}, 400)["error"]
-                self.assertIn("target is missing: the model translates into lo, up", error)
+                self.assertIn("target is missing: the model knows lo, up", error)
             self.assertEqual(server.json("POST", "/v1/translate", {"text": ""})["translations"], [{"text": ""}])
 
     def test_are_those_of_a_pair_that_shares_the_model(self):
@@ -135,17 +150,52 @@ class LanguagesOfRequests(unittest.TestCase):
                 found = server.json("POST", "/translate", {"q": LINES[:3], "source": "en", "target": target})
                 self.assertEqual(found["translatedText"], self.into(target))
             self.assertEqual([m["target"] for m in server.json("GET", "/v1/models")["models"]], ["up", "lo", "de"])
-            self.assertEqual(server.said().count("WARN"), 0, server.said())
+            self.assertEqual(server.said().count("--model names"), 0, server.said())
             server.json("POST", "/v1/reload", {})
             self.assertEqual(server.form("/translate", q=LINES[0], source="en", target="up")["translatedText"],
                              self.into("up")[0])
         with serving(models=("en-de=a.safetensors", "en-fr=a.safetensors")) as server:
-            self.assertIn("names a.safetensors for 2 pairs of languages, but it has one pair", server.said())
+            self.assertIn("--model names a.safetensors for en:de, en:fr, but the model lets", server.said())
 
     def test_must_be_known(self):
         with self.assertRaisesRegex(AssertionError, "en:de=tags.safetensors: the model has no piece that names the target "
                                                     "language de, only lo, up"):
             toy_server.Server(serve_case.BINARY, serve_case.FOLDER, models=("en-de=tags.safetensors",))
+
+    def test_may_not_go_away_by_a_reload(self):
+        """The pairs still need them, so the old model stays."""
+        train_cased("others", "<2it>", "<2lo>")
+        served = serve_case.FOLDER / "served.safetensors"
+        shutil.copy(serve_case.FOLDER / "tags.safetensors", served)
+        with serving(models=("en-up=served.safetensors", "en-lo=served.safetensors")) as server:
+            shutil.copy(serve_case.FOLDER / "others.safetensors", serve_case.FOLDER / "new")
+            (serve_case.FOLDER / "new").rename(served)
+            error = server.json("POST", "/v1/reload", {}, 500)["error"]
+            self.assertEqual(error, "--model en:up=served.safetensors: the model has no piece that names the target "
+                                    "language up, only it, lo")
+            self.assertIn(f"Reloading failed, the old models stay in use: {error}", server.said())
+            for target in ("up", "lo"):
+                found = server.json("POST", "/translate", {"q": LINES[:3], "source": "en", "target": target})
+                self.assertEqual(found["translatedText"], self.into(target))
+
+    def test_are_those_of_the_reloaded_model(self):
+        train_cased("others", "<2it>", "<2lo>")
+        run("convert", "-i", "tags.safetensors", "-o", "up.safetensors", "--target-lang", "up", "--quiet")
+        served = serve_case.FOLDER / "served.safetensors"
+        shutil.copy(serve_case.FOLDER / "tags.safetensors", served)
+        with serving(models=("served.safetensors",)) as server:
+            for model, targets in (("others", ["it", "lo"]), ("up", ["und"])):
+                shutil.copy(serve_case.FOLDER / f"{model}.safetensors", serve_case.FOLDER / "new")
+                (serve_case.FOLDER / "new").rename(served)
+                server.json("POST", "/v1/reload", {})
+                listed = {entry["code"]: entry["targets"] for entry in server.json("GET", "/languages")}
+                self.assertEqual(listed["und"], targets)
+                status = 200 if model == "up" else 400
+                found = server.json("POST", "/translate", {"q": LINES[:3], "source": "en", "target": "up"}, status)
+                if model == "up":
+                    self.assertEqual(found["translatedText"], self.into("up"))
+                else:
+                    self.assertEqual(found["error"], "up is not supported as a target language: the model knows it, lo")
 
     def test_are_stored_in_a_model_whose_pair_may_have_any_name(self):
         run("convert", "-i", "tags.safetensors", "-o", "up.safetensors", "--target-lang", "up", "--quiet")
@@ -175,15 +225,13 @@ class ScoresOfSeveralLanguages(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        shutil.copytree(SOURCE / "tests" / "interop" / "golden" / "m2m100", serve_case.FOLDER / "m2m100")
-        shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "unigram.spm",
-                    serve_case.FOLDER / "m2m100" / "sentencepiece.bpe.model")
+        serve_case.make_multilingual()
         run("convert", "-i", "m2m100", "-o", "m.safetensors", "--source-lang", "en", "--target-lang", "fr", "--quiet")
+        for name, lines in (("sources", LINES[:3]), ("targets", ["a small dog", "", "the house of a man"])):
+            (serve_case.FOLDER / name).write_text("".join(f"{line}\n" for line in lines))
 
     def test_are_those_of_the_command(self):
-        sources, targets = LINES[:3], ["a small dog", "", "the house of a man"]
-        for name, lines in (("sources", sources), ("targets", targets)):
-            (serve_case.FOLDER / name).write_text("".join(f"{line}\n" for line in lines))
+        sources, targets = ((serve_case.FOLDER / name).read_text().split("\n")[:3] for name in ("sources", "targets"))
         lines = run("score", "-m", "m.safetensors", "-t", "sources", "targets", "--word-scores").splitlines()
         expected = [[float(word) for word in line.split("WordScores= ")[1].split()] for line in lines]
         with serving(models=("m.safetensors",)) as server:
@@ -197,13 +245,21 @@ class ScoresOfSeveralLanguages(unittest.TestCase):
             listed = {entry["code"]: entry["targets"] for entry in server.json("GET", "/languages")}
             self.assertIn("fr", listed["en"])
             self.assertNotIn("en", listed["en"])
+            scores = []
             for source, target in (("en", "fr"), ("en", "de"), ("fr", "de")):
+                scores.append(run("score", "-m", "m2m100", "-t", "sources", "targets", "--source-lang", source,
+                                  "--target-lang", target).split())
+                pairs = {"text": LINES[:3], "translation": ["a small dog", "", "the house of a man"]}
+                found = server.json("POST", "/v1/score", pairs | {"source": source, "target": target})["scores"]
+                for score, expected in zip(found, scores[-1], strict=True):
+                    self.assertAlmostEqual(score["log_prob"], float(expected), 3)
                 expected = translated(LINES[:3], "--source-lang", source, "--target-lang", target, model="m2m100")
                 request = {"source": source, "target": target}
                 found = server.json("POST", "/translate", {"q": LINES[:3]} | request)["translatedText"]
                 self.assertEqual(found, expected)
                 found = server.json("POST", "/v1/translate", {"text": LINES[:3], "alignment": True} | request)
                 self.assertEqual([t["text"] for t in found["translations"]], expected)
+            self.assertEqual(len(set(map(tuple, scores))), 3)
             for request, message in (({"target": "fr"}, "several languages can be translated into fr: name the source"),
                                      ({"source": "en"}, "target is missing: the model knows "), ({}, "source is missing"),
                                      ({"source": "en", "target": "xx"}, "xx is not supported as a target language"),
@@ -212,6 +268,45 @@ class ScoresOfSeveralLanguages(unittest.TestCase):
         with serving("--target-lang", "fr", models=("m2m100",)) as server:
             found = server.json("POST", "/v1/translate", {"text": LINES[:3], "source": "en"})["translations"]
             self.assertEqual([t["text"] for t in found], translated(LINES[:3], model="m"))
+
+    def test_choose_languages_of_any_name(self):
+        """As the command, which takes any special token; only those of known shapes are listed."""
+        self.rename_languages("swiss", ["__de__", "__en__", "__fr__", "__gsw_CH__"])
+        long = ("--min-length", "6")  # otherwise the translations are empty
+        swiss, french = (translated(LINES[:3], *long, "--source-lang", "en", "--target-lang", target, model="swiss")
+                         for target in ("gsw_CH", "fr"))
+        self.assertNotEqual(swiss, french)
+        for model in ("swiss", "en:gsw_CH=swiss"):
+            with serving(*long, models=(model,)) as server:
+                found = server.json("POST", "/translate", {"q": LINES[:3], "source": "en", "target": "gsw_CH"})
+                self.assertEqual(found["translatedText"], swiss)
+        with serving(models=("swiss",)) as server:
+            self.assertEqual([entry["code"] for entry in server.json("GET", "/languages")], ["de", "en", "fr"])
+
+    def test_are_the_same_for_pairs_that_differ_in_a_stored_one(self):
+        run("convert", "-i", "m2m100", "-o", "french.safetensors", "--target-lang", "fr", "--quiet")
+        pairs = [f"{pair}=french.safetensors" for pair in ("en-fr", "en-de", "de-fr")]
+        with serving(models=pairs) as server:
+            self.assertIn("--model names french.safetensors for en:fr, en:de, but", server.said())
+            self.assertEqual(server.said().count("--model names"), 1, server.said())
+        for models in (pairs[1:], ["en-fr=m2m100", "en-de=m2m100"]):
+            with serving(models=models) as server:
+                self.assertEqual(server.said().count("--model names"), 0, server.said())
+
+    def test_need_languages_that_can_be_listed(self):
+        self.rename_languages("odd", ["__german__", "__english__", "__french__"])
+        with self.assertRaisesRegex(AssertionError, "several languages, and its source language is not given"):
+            toy_server.Server(serve_case.BINARY, serve_case.FOLDER, models=("english-french=odd",))
+        languages = ("--source-lang", "english", "--target-lang", "french")
+        with serving(*languages, models=("odd",)) as server:
+            found = server.json("POST", "/v1/translate", {"text": LINES[:3]})["translations"]
+            self.assertEqual([t["text"] for t in found], translated(LINES[:3], *languages, model="odd"))
+
+    @staticmethod
+    def rename_languages(model, tokens):
+        shutil.copytree(serve_case.FOLDER / "m2m100", serve_case.FOLDER / model)
+        (serve_case.FOLDER / model / "special_tokens_map.json").write_text(
+            json.dumps({"additional_special_tokens": tokens}))
 
     def test_are_given_up_to_the_greatest_length(self):
         with serving("--max-length", "7", models=("m.safetensors",)) as server:

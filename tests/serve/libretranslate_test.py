@@ -165,6 +165,17 @@ class Page(Served):
               }}"""
             self.assertEqual(self.shown(server, "und", replace), ["", expected, False])
 
+    @unittest.skipUnless(NODE, "Node.js is not installed")
+    def test_translates_with_a_model_of_several_languages(self):
+        """Both are chosen, or one, as the other is given to the server."""
+        serve_case.make_multilingual()
+        long = ("--min-length", "6")
+        expected = translated(LINES[:1], *long, "--source-lang", "de", "--target-lang", "fr", model="m2m100")
+        for given, target in (((), "fr"), (("--target-lang", "fr"), "und"), (("--source-lang", "de"), "fr"),
+                              (("--source-lang", "de", "--target-lang", "fr"), "und")):
+            with serving(*long, *given, models=("m2m100",)) as server:
+                self.assertEqual(self.shown(server, target)[:2], ["", expected[0]], given)
+
     def shown(self, server, target, before=""):
         """State, translation and whether its words are marked; the browser is a stub, its requests are real."""
         browser = f"""

@@ -199,27 +199,48 @@ class Defaults(unittest.TestCase):
     """Options of the search with which a server is started hold for requests that do not say otherwise."""
 
     LINES = [f"{first} {second}" for first, second in zip(LINES[:8], LINES[8:16])]
-    LONG = ("--min-length", 60)  # so that all of the others have an effect
-    SEARCHES = (("--beam-size", 1), ("--normalize", 0), ("--search-rule", "fairseq"), ("--length-penalty", "gnmt", 2),
-                ("--word-penalty", 3, "--normalize", 0), ("--min-length", 25), ("--min-length-factor", 2),
-                ("--max-length-add", 9, *LONG), ("--max-length-factor", 0.2), ("--max-length", 4),
-                ("--no-repeat-ngram", 1, *LONG), ("--allow-unk",))
+    LONG = ("--min-length", 60)
+    # Each with others that let it have an effect.
+    SEARCHES = ((("--beam-size", 1),), (("--normalize", 0),), (("--search-rule", "fairseq"),),
+                (("--length-penalty", "gnmt", 9),), (("--word-penalty", -3), ("--normalize", 0)), (("--min-length", 25),),
+                (("--min-length-factor", 2),), (("--max-length-add", 9), LONG), (("--max-length-factor", 0.2),),
+                (("--max-length", 4),), (("--no-repeat-ngram", 1), LONG))
+
+    def follow(self, model, option, *others):
+        """Both interfaces do what the command does, and the option has an effect."""
+        options = sum(others, option)
+        self.assertIn(f"\n{option[0].removeprefix('--')}:",
+                      "\n" + run("serve", "-m", f"{model}.safetensors", *options, "--dump-config"), options)
+        expected = translated(self.LINES, *options, model=model)
+        self.assertNotEqual(expected, translated(self.LINES, *sum(others, ()), model=model), options)
+        with serving(*map(str, options), models=(f"{model}.safetensors",)) as server:
+            found = server.json("POST", "/translate", {"q": self.LINES, "source": "en", "target": "de"})
+            self.assertEqual(found["translatedText"], expected, options)
+            found = server.json("POST", "/v1/translate", {"text": self.LINES})["translations"]
+            self.assertEqual([t["text"] for t in found], expected, options)
 
     def test_are_the_options_of_translate(self):
-        free, long, followed = translated(self.LINES), translated(self.LINES, *self.LONG), set()
         for options in self.SEARCHES:
-            name = options[0].removeprefix("--")
-            self.assertIn(f"\n{name}:", "\n" + run("serve", "-m", "a.safetensors", *options, "--dump-config"), options)
-            expected = translated(self.LINES, *options)
-            if expected not in (free, long):
-                followed.add(name)
-            with serving(*map(str, options)) as server:
-                found = server.json("POST", "/translate", {"q": self.LINES, "source": "en", "target": "de"})
-                self.assertEqual(found["translatedText"], expected, options)
-                found = server.json("POST", "/v1/translate", {"text": self.LINES})["translations"]
-                self.assertEqual([t["text"] for t in found], expected, options)
-        self.assertLessEqual({"min-length", "min-length-factor", "max-length-add", "max-length-factor", "max-length",
-                              "no-repeat-ngram"}, followed)
+            self.follow("b", *options)
+
+    def test_may_allow_unknown_pieces(self):
+        """Of a model whose vocabulary lacks a word that its text has."""
+        words = sorted({word for side in ("s", "t") for word in (serve_case.FOLDER / side).read_text().split()} - {"ist"})
+        (serve_case.FOLDER / "words.yml").write_text("".join(f"{word}: {i}\n" for i, word in
+                                                             enumerate(("</s>", "<unk>", *words))))
+        run("train", "-t", "s", "t", "-v", "words.yml", "words.yml", "-m", "lacking.safetensors", *toy_server.SMALL)
+        self.follow("lacking", ("--allow-unk",))
+        self.assertIn("⁇", translated(self.LINES, "--allow-unk", model="lacking")[0])
+
+    def test_are_options_that_a_request_may_give(self):
+        """All of the group of `serve --help` that says so."""
+        group = run("serve", "--help").split("Search, unless a request says otherwise:\n")[1].split("\n\n")[0]
+        names = [name.replace("-", "_") for name in re.findall("^ +(?:-., )?--([a-z-]+)", group, re.M)]
+        self.assertIn("no_repeat_ngram", names)
+        with serving() as server:
+            for name in names:
+                request = {"text": LINES[0], "rule" if name == "search_rule" else name: {}}
+                self.assertNotIn("there is no parameter", server.json("POST", "/v1/translate", request, 400)["error"])
 
     def test_make_room_for_those_of_a_request(self):
         with serving("--length-penalty", "gnmt", "2", "--max-length-factor", "0.5", "--min-length", "25") as server:

@@ -1,5 +1,6 @@
 """What the tests of `dragoman serve` share: toy models, what the command makes of text, and a server for a class."""
 
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
@@ -18,6 +19,14 @@ def make_models():
     FOLDER = Path(temporary.name)
     toy_server.train(BINARY, FOLDER, "a.safetensors")
     toy_server.train(BINARY, FOLDER, "b.safetensors", "--after", "20u")
+
+
+def make_multilingual():
+    """A model (m2m100) whose languages are de, en and fr, on both sides. Most of its translations are empty unless they
+    have a minimum length."""
+    interop = Path(__file__).resolve().parents[1] / "interop" / "golden" / "m2m100"
+    shutil.copytree(interop, FOLDER / "m2m100")
+    shutil.copy(interop.parents[2] / "vocab" / "golden" / "unigram.spm", FOLDER / "m2m100" / "sentencepiece.bpe.model")
 
 
 def run(*words):
