@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <set>
 
 #include "backend/backend.h"
 #include "base/error.h"
@@ -56,19 +56,16 @@ void require_known(const ModelSpec& spec, const JobLanguages& languages) {
   require(languages.know_target(spec.target), spec.target, "target", languages.choice().targets);
 }
 
-// Pairs that choose the same languages of a model.
-void warn_of_pairs(const std::vector<ModelSpec>& specs, const std::string& file, const LanguageChoice& choice) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> pairs;  // by what they choose
+// A model may translate from several languages that it is not told, but into one language alone.
+void warn_of_targets(const std::vector<ModelSpec>& specs, const std::string& file, const LanguageChoice& choice) {
+  std::set<std::string> targets;
   for (const ModelSpec& spec : specs)
-    if (spec.file == file)
-      pairs[{choice.sources.empty() ? "" : spec.source, choice.targets.empty() ? "" : spec.target}].push_back(
-          fmt::format("{}:{}", spec.source, spec.target));
-  for (const auto& [chosen, alike] : pairs)
-    if (alike.size() > 1)
-      log_warning(
-          "--model names {} for {}, but the model lets these choose no languages in which they differ: it "
-          "translates them alike",
-          file, fmt::join(alike, ", "));
+    if (spec.file == file) targets.insert(spec.target);
+  if (targets.size() > 1 && choice.targets.empty())
+    log_warning(
+        "--model names {} for the target languages {}, but the model lets nobody choose: it translates into the same "
+        "language for all",
+        file, fmt::join(targets, ", "));
 }
 
 void log_failure(const std::string& error) { log_warning("Reloading failed, the old models stay in use: {}", error); }
@@ -128,7 +125,7 @@ std::vector<std::shared_ptr<TranslationWorker>> ServedModels::load() const {
     const JobLanguages& languages = workers.back()->languages();
     for (const ModelSpec& spec : specs_)
       if (spec.file == file) require_known(spec, languages);
-    warn_of_pairs(specs_, file, languages.choice());
+    warn_of_targets(specs_, file, languages.choice());
   }
   return workers;
 }

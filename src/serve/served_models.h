@@ -29,7 +29,7 @@ std::vector<ModelSpec> model_specs(const ServeOptions& options);
 class ServedModels {
  public:
   /// Loads all. Errors are those of TranslationWorker; also if a model that lets requests choose languages does not
-  /// know those of its pair. Warns of pairs that choose the same languages of a model.
+  /// know those of its pair. Warns of pairs into several languages of which the model lets nobody choose.
   ServedModels(Engine& engine, const ServeOptions& options, Metrics& metrics, Post post);
   ~ServedModels();
   ServedModels(const ServedModels&) = delete;
