@@ -10,8 +10,6 @@
 namespace dragoman {
 namespace {
 
-using testing::HasSubstr;
-
 /// Jobs name languages; the worker that gets them decides what they mean, since a reload may have replaced the model
 /// that the job was meant for.
 class WorkerLanguages : public testing::Test {
