@@ -155,7 +155,7 @@ class LanguagesOfRequests(unittest.TestCase):
             self.assertEqual(server.form("/translate", q=LINES[0], source="en", target="up")["translatedText"],
                              self.into("up")[0])
         with serving(models=("en-de=a.safetensors", "en-fr=a.safetensors")) as server:
-            self.assertIn("--model names a.safetensors for en:de, en:fr, but the model lets", server.said())
+            self.assertIn("--model names a.safetensors for the target languages de, fr, but the model lets", server.said())
 
     def test_must_be_known(self):
         with self.assertRaisesRegex(AssertionError, "en:de=tags.safetensors: the model has no piece that names the target "
