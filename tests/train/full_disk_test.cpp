@@ -18,6 +18,21 @@ using testing::Not;
 using testing::StartsWith;
 namespace fs = std::filesystem;
 
+// Of a size that decides whether the files of the model find room.
+struct LargeRun : ToyRun {
+  explicit LargeRun(int64_t save_freq) {
+    setup.training.save_freq = {save_freq, Frequency::updates};
+    setup.model.dim = 64;
+    setup.model.feed_forward = 512;
+  }
+  /// Bytes in which a save fits that replaces the state, and half of another model.
+  int64_t room_for_a_save() const {
+    const auto model = int64_t(model_bytes().size()), state = int64_t(state_bytes().size());
+    EXPECT_GT(state, model + model / 2);
+    return model + 2 * state + model / 2;
+  }
+};
+
 TEST(FullDisk, KeepsTheOldFilesAndContinues) {
   ToyRun run;
   run.setup.training.disp_freq = {1, Frequency::updates};
@@ -55,20 +70,13 @@ TEST(FullDisk, AtTheEndIsAnErrorAsTheWorkWouldBeLost) {
 }
 
 TEST(FullDisk, CostsANumberedCheckpointRatherThanTheStateAndTheModel) {
-  ToyRun straight, run;
-  for (ToyRun* r : {&straight, &run}) {
-    r->setup.training.save_freq = {2, Frequency::updates};
-    r->setup.model.dim = 64;
-    r->setup.model.feed_forward = 512;
-  }
+  LargeRun straight(2), run(2);
   straight.train_until(6);
   run.setup.training.keep_last = 1;
   int64_t others = 0;
   for (const auto& file : fs::directory_iterator(run.files / ".")) others += int64_t(file.file_size());
-  const auto model = int64_t(straight.model_bytes().size()), state = int64_t(straight.state_bytes().size());
-  ASSERT_GT(state, model + model / 2);
   {
-    const SmallDisk disk(run.files / ".", others + model + 2 * state + model / 2);
+    const SmallDisk disk(run.files / ".", others + straight.room_for_a_save());
     EXPECT_THAT(message_of([&] { run.train_until(6); }),
                 AllOf(HasSubstr("not all output of the run was written: --keep-last: "), HasSubstr("state")));
   }
@@ -82,17 +90,11 @@ TEST(FullDisk, CostsANumberedCheckpointRatherThanTheStateAndTheModel) {
 // Two numbered checkpoints and the files of a save fit, but not while the save replaces the state.
 TEST(FullDisk, HasNoNumberedCheckpointThatWouldBlockLaterSaves) {
   for (const int64_t keep : {1, 2}) {
-    ToyRun straight, run;
-    for (ToyRun* r : {&straight, &run}) {
-      r->setup.training.save_freq = {2, Frequency::updates};
-      r->setup.model.dim = 64;
-      r->setup.model.feed_forward = 512;
-    }
+    LargeRun straight(2), run(2);
     straight.train_until(6);
     run.setup.training.keep_last = keep;
-    const auto model = int64_t(straight.model_bytes().size()), state = int64_t(straight.state_bytes().size());
     SmallDisk disk(run.files / ".", 0);
-    disk.resize(SmallDisk::used() + model + 2 * state + model / 2);
+    disk.resize(SmallDisk::used() + straight.room_for_a_save());
     disk.tell_free_space();
     EXPECT_THAT(message_of([&] { run.train_until(6); }),
                 AllOf(StartsWith("not all output of the run was written: --keep-last: it needs "),
@@ -107,19 +109,13 @@ TEST(FullDisk, HasNoNumberedCheckpointThatWouldBlockLaterSaves) {
 // The best model of the first validation comes before the first save.
 TEST(FullDisk, CostsTheBestModelsRatherThanTheStateAndTheModel) {
   for (const int64_t keep : {1, 2}) {
-    ToyRun straight, run;
-    for (ToyRun* r : {&straight, &run}) {
-      r->setup.training.save_freq = {4, Frequency::updates};
-      r->setup.training.valid_freq = {1, Frequency::updates};
-      r->setup.model.dim = 64;
-      r->setup.model.feed_forward = 512;
-    }
+    LargeRun straight(4), run(4);
+    for (ToyRun* r : {&straight, &run}) r->setup.training.valid_freq = {1, Frequency::updates};
     straight.train_until(8);
     run.setup.training.keep_best = keep;
-    const auto model = int64_t(straight.model_bytes().size()), state = int64_t(straight.state_bytes().size());
     {
       SmallDisk disk(run.files / ".", 0);
-      disk.resize(SmallDisk::used() + model + 2 * state + model / 2);
+      disk.resize(SmallDisk::used() + straight.room_for_a_save());
       disk.tell_free_space();
       EXPECT_THAT(
           message_of([&] { run.train_until(8); }),
